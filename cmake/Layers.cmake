@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: Apache-2.0
+# rooftile_layer(NAME [DEPENDS layer...]): the static library of rooftile/NAME and one test program of
+# its *_test.cc files. Sources are globbed, so that a new kernel is one file and one line in a list.
+function(rooftile_layer name)
+  cmake_parse_arguments(ARG "" "" "DEPENDS" ${ARGN})
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/rooftile/${name}/*.cc")
+  set(tests ${sources})
+  list(FILTER sources EXCLUDE REGEX "_test\\.cc$")
+  list(FILTER tests INCLUDE REGEX "_test\\.cc$")
+  add_library(rooftile_${name} STATIC ${sources})
+  target_link_libraries(rooftile_${name} PUBLIC rooftile_settings)
+  foreach(layer IN LISTS ARG_DEPENDS)
+    target_link_libraries(rooftile_${name} PUBLIC rooftile_${layer})
+  endforeach()
+  if(ROOFTILE_BUILD_TESTS AND tests)
+    rooftile_test(${name}_test SOURCES ${tests} LINK rooftile_${name})
+  endif()
+endfunction()
+
+# rooftile_test(NAME SOURCES file... LINK target...): a GoogleTest program, each test known to ctest,
+# with NAME as its label.
+function(rooftile_test name)
+  cmake_parse_arguments(ARG "" "" "SOURCES;LINK" ${ARGN})
+  find_package(GTest REQUIRED)
+  include(GoogleTest)
+  add_executable(${name} ${ARG_SOURCES})
+  target_link_libraries(${name} PRIVATE ${ARG_LINK} GTest::gtest_main GTest::gmock)
+  target_compile_definitions(${name} PRIVATE ROOFTILE_SOURCE_DIR="${PROJECT_SOURCE_DIR}"
+                             ROOFTILE_BINARY_DIR="${PROJECT_BINARY_DIR}")
+  gtest_discover_tests(${name} DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT 300 LABELS ${name})
+endfunction()
+
+# rooftile_library(layer...): librooftile.so of all layers, the one thing that users link.
+function(rooftile_library)
+  set(objects "")
+  foreach(layer IN LISTS ARGN)
+    list(APPEND objects $<TARGET_OBJECTS:rooftile_${layer}>)
+  endforeach()
+  add_library(rooftile SHARED ${objects})
+  add_library(rooftile::rooftile ALIAS rooftile)
+  set_target_properties(rooftile PROPERTIES VERSION ${PROJECT_VERSION}
+                        SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR}
+                        LINKER_LANGUAGE CXX)
+  target_link_libraries(rooftile PRIVATE Threads::Threads ${CMAKE_DL_LIBS})
+  target_include_directories(rooftile INTERFACE $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}>
+                             $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
+  target_compile_features(rooftile INTERFACE cxx_std_20)
+endfunction()

@@ -1,0 +1,18 @@
+# SPDX-License-Identifier: Apache-2.0
+# What this build has, and why not.
+message(STATUS "rooftile ${PROJECT_VERSION}, ${CMAKE_BUILD_TYPE}, ${CMAKE_CXX_COMPILER_ID} ${CMAKE_CXX_COMPILER_VERSION}")
+foreach(line IN LISTS ROOFTILE_SUMMARY)
+  if(line)
+    message(STATUS "  ${line}")
+  endif()
+endforeach()
+if(ROOFTILE_BUILD_TESTS)
+  message(STATUS "  ✓ tests")
+else()
+  message(STATUS "  ✗ tests (off: ROOFTILE_BUILD_TESTS=OFF)")
+endif()
+if(ROOFTILE_CCACHE)
+  message(STATUS "  ✓ ccache")
+else()
+  message(STATUS "  ✗ ccache (not found)")
+endif()

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "rooftile/device/device.h"
+
+#include "rooftile/base/error.h"
+#include "rooftile/base/text.h"
+#include "rooftile/device/cpu/cpu_device.h"
+
+namespace rooftile {
+
+const std::vector<DeviceFactory>& device_factories() {
+  static const std::vector<DeviceFactory> factories{cpu_device_factory()};
+  return factories;
+}
+
+std::unique_ptr<Device> open_device(const std::string& id) {
+  std::vector<std::string> present;
+  for (const DeviceFactory& factory : device_factories()) {
+    for (const std::string& candidate : factory.list()) {
+      if (candidate == id) return factory.open(id);
+      present.push_back(candidate);
+    }
+  }
+  fail_input(unknown_name("device", id, present));
+}
+
+}  // namespace rooftile

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "rooftile/op/cache.h"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <filesystem>
+#include <iostream>
+#include <system_error>
+
+#include "rooftile/base/error.h"
+#include "rooftile/base/file.h"
+#include "rooftile/base/json.h"
+
+namespace rooftile {
+namespace {
+
+constexpr int kCacheSchema = 1;
+
+class FileLock {
+ public:
+  explicit FileLock(const std::string& path)
+      : handle_(::open(path.c_str(), O_CREAT | O_RDWR | O_CLOEXEC, 0644)) {
+    if (handle_ >= 0) ::flock(handle_, LOCK_EX);
+  }
+  ~FileLock() {
+    if (handle_ >= 0) ::close(handle_);
+  }
+  FileLock(const FileLock&) = delete;
+  FileLock& operator=(const FileLock&) = delete;
+
+ private:
+  int handle_;
+};
+
+void warn(const std::string& message) { std::cerr << "rooftile: warning: " << message << "\n"; }
+
+CacheFile::Entries parse(const std::string& text) {
+  const Json file = Json::parse(text);
+  if (!file.is_object() || file.value("schema", 0) != kCacheSchema)
+    fail_input("not a cache of this version");
+  CacheFile::Entries entries;
+  for (const auto& [key, value] : file.at("entries").items()) entries[key] = value.get<std::string>();
+  return entries;
+}
+
+}  // namespace
+
+CacheFile::CacheFile(std::string name) : path_(cache_folder() + "/" + std::move(name)) {}
+
+CacheFile::Entries CacheFile::read() const {
+  std::string fault;
+  try {
+    const auto text = read_file(path_);
+    if (!text) return {};
+    return parse(*text);
+  } catch (const std::exception& error) {
+    fault = error.what();
+  }
+  std::error_code ignored;
+  std::filesystem::rename(path_, path_ + ".corrupt", ignored);
+  warn("'" + path_ + "' is not usable (" + fault + "); set aside as '" + path_ + ".corrupt'");
+  return {};
+}
+
+void CacheFile::update(const std::function<void(Entries&)>& change) const {
+  static std::atomic<bool> has_warned{false};
+  std::error_code ignored;
+  std::filesystem::create_directories(std::filesystem::path(path_).parent_path(), ignored);
+  const FileLock lock(path_ + ".lock");
+  Entries entries = read();
+  change(entries);
+  const Json file{{"schema", kCacheSchema}, {"entries", entries}};
+  try {
+    replace_file(path_, file.dump(1) + "\n");
+  } catch (const Error& error) {
+    if (!has_warned.exchange(true)) warn(std::string(error.what()) + "; nothing is remembered");
+  }
+}
+
+}  // namespace rooftile

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "rooftile/op/call.h"
+
+#include <memory>
+#include <string>
+#include <unordered_map>
+
+#include "rooftile/op/dispatch.h"
+
+namespace rooftile {
+namespace {
+
+constexpr std::size_t kMostPlans = 512;
+
+struct Ready {
+  Plan plan;
+  DeviceMemory workspace;
+};
+
+template <class T>
+void append(std::string& key, const T& value) {
+  key.append(reinterpret_cast<const char*>(&value), sizeof value);
+}
+
+// Everything that the choice of plan depends on, as bytes.
+std::string key_of(std::string_view op, const Device& device, std::span<const TensorView> views,
+                   std::span<const OptionValue> options) {
+  std::string key(op);
+  append(key, &device);
+  for (const TensorView& view : views) {
+    key += view.is_present() ? '1' : '0';
+    if (!view.is_present()) continue;
+    append(key, view.dtype);
+    for (const std::int64_t extent : view.shape) append(key, extent);
+    for (const std::int64_t stride : view.strides) append(key, stride);
+    for (std::size_t i = 0; i < views.size(); ++i)
+      if (&views[i] != &view && views[i].data == view.data) append(key, i);
+  }
+  for (const OptionValue& option : options) key.append(option.name).append("=").append(option.value);
+  return key;
+}
+
+}  // namespace
+
+void call(const Registry& registry, std::string_view op, Stream& stream,
+          std::span<const TensorView> views, std::span<const OptionValue> options) {
+  thread_local std::unordered_map<std::string, std::unique_ptr<Ready>> plans;
+  Device& device = stream.device();
+  const std::string key = key_of(op, device, views, options);
+  auto found = plans.find(key);
+  if (found == plans.end()) {
+    if (plans.size() >= kMostPlans) plans.clear();
+    Plan plan = prepare(registry, bind(*registry.operation(op).def, views, options), device);
+    DeviceMemory workspace(device, plan.workspace_bytes());
+    found = plans.emplace(key, std::make_unique<Ready>(Ready{std::move(plan), std::move(workspace)}))
+                .first;
+  }
+  found->second->plan.run({.stream = &stream, .workspace = found->second->workspace.data()}, views);
+}
+
+}  // namespace rooftile

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "rooftile/op/storage.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "rooftile/base/error.h"
+#include "rooftile/core/problem.h"
+#include "rooftile/formats/element.h"
+#include "rooftile/formats/scale_layout.h"
+
+namespace rooftile {
+namespace {
+
+// Calls visit(row-major index of the run's first element, its offset in the tensor) for every run of
+// the innermost dimension.
+template <class Visit>
+void for_each_run(const TensorView& view, Visit visit) {
+  const int rank = view.shape.rank();
+  if (num_elements(view.shape) == 0) return;
+  const std::int64_t run = rank == 0 ? 1 : view.shape[rank - 1];
+  Dims place;
+  for (int i = 0; i < rank; ++i) place.push_back(0);
+  for (std::int64_t first = 0;; first += run) {
+    std::int64_t offset = 0;
+    for (int i = 0; i + 1 < rank; ++i) offset += place[i] * view.strides[i];
+    visit(first, offset);
+    int dim = rank - 2;
+    for (; dim >= 0 && ++place[dim] == view.shape[dim]; --dim) place[dim] = 0;
+    if (dim < 0) return;
+  }
+}
+
+std::int64_t run_length(const TensorView& view) {
+  return view.shape.rank() == 0 ? 1 : view.shape[view.shape.rank() - 1];
+}
+
+std::int64_t run_stride(const TensorView& view) {
+  return view.shape.rank() == 0 ? 1 : view.strides[view.shape.rank() - 1];
+}
+
+// Packed types and unit strides go through the bulk conversions.
+bool is_bulk(const TensorView& view, std::int64_t offset) {
+  return run_stride(view) == 1 && !info(view.dtype).is_packed() && offset >= 0;
+}
+
+void* element_address(const TensorView& view, std::int64_t offset) {
+  return static_cast<char*>(view.data) + offset * info(view.dtype).unit_bytes;
+}
+
+void load_codes(const TensorView& view, std::vector<double>& values) {
+  const std::int64_t length = run_length(view);
+  for_each_run(view, [&](std::int64_t first, std::int64_t offset) {
+    double* to = values.data() + first;
+    if (is_bulk(view, offset)) {
+      widen(view.dtype, element_address(view, offset), length, to);
+      return;
+    }
+    for (std::int64_t i = 0; i < length; ++i)
+      to[i] = load_element(view.dtype, view.data, offset + i * run_stride(view));
+  });
+}
+
+void store_codes(const double* values, const TensorView& view) {
+  const std::int64_t length = run_length(view);
+  for_each_run(view, [&](std::int64_t first, std::int64_t offset) {
+    if (is_bulk(view, offset)) {
+      narrow(view.dtype, values + first, length, element_address(view, offset));
+      return;
+    }
+    for (std::int64_t i = 0; i < length; ++i)
+      store_element(view.dtype, view.data, offset + i * run_stride(view), values[first + i]);
+  });
+}
+
+// The index of the scale of row-major element `index`, row-major among the scales.
+std::int64_t scale_index(const TensorView& view, std::int64_t index) {
+  std::int64_t scale = 0;
+  std::int64_t step = 1;
+  const Dims blocks = scale_shape(view.shape, view.scaling->block);
+  for (int i = view.shape.rank() - 1; i >= 0; --i) {
+    scale += index % view.shape[i] / view.scaling->block[i] * step;
+    index /= view.shape[i];
+    step *= blocks[i];
+  }
+  return scale;
+}
+
+// Where scale `index` stands in the scale tensor's memory.
+std::int64_t scale_place(const Scaling& scaling, std::int64_t index) {
+  if (scaling.layout == ScaleLayout::row_major) return index;
+  const std::int64_t cols = scaling.scale.shape[scaling.scale.shape.rank() - 1];
+  return swizzled_scale_offset(index / cols, index % cols, cols);
+}
+
+double load_scale(const Scaling& scaling, std::int64_t index) {
+  double scale = load_element(scaling.scale.dtype, scaling.scale.data, scale_place(scaling, index));
+  if (scaling.second_scale.is_present())
+    scale *= load_element(scaling.second_scale.dtype, scaling.second_scale.data, 0);
+  return scale;
+}
+
+// The scale that brings a block's largest magnitude to the type's largest number; 1 for zeros, and a
+// power of two is taken upward so that nothing saturates.
+double choose_scale(double amax, DType element, DType scale) {
+  if (amax == 0) return 1;
+  const double exact = amax / info(element).max_finite;
+  return info(scale).kind == DTypeKind::scale ? std::exp2(std::ceil(std::log2(exact)))
+                                              : round_to(scale, exact);
+}
+
+void store_scaled(const std::vector<double>& values, const TensorView& view) {
+  const Scaling& scaling = *view.scaling;
+  const auto blocks = static_cast<std::size_t>(num_elements(scaling.scale.shape));
+  std::vector<double> amax(blocks, 0.0);
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    double& most = amax[static_cast<std::size_t>(scale_index(view, static_cast<std::int64_t>(i)))];
+    most = std::max(most, std::abs(values[i]));
+  }
+  double second = 1;
+  if (scaling.second_scale.is_present()) {
+    const double most = amax.empty() ? 0 : *std::ranges::max_element(amax);
+    if (most > 0)
+      second = most / (info(view.dtype).max_finite * info(scaling.scale.dtype).max_finite);
+    store_element(scaling.second_scale.dtype, scaling.second_scale.data, 0, second);
+    second = load_element(scaling.second_scale.dtype, scaling.second_scale.data, 0);
+  }
+  for (std::size_t b = 0; b < blocks; ++b) {
+    const auto index = static_cast<std::int64_t>(b);
+    store_element(scaling.scale.dtype, scaling.scale.data, scale_place(scaling, index),
+                  choose_scale(amax[b] / second, view.dtype, scaling.scale.dtype));
+    if (scaling.zero_point.is_present())
+      store_element(scaling.zero_point.dtype, scaling.zero_point.data, index, 0);
+  }
+  std::vector<double> codes(values.size());
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const double scale = load_scale(scaling, scale_index(view, static_cast<std::int64_t>(i)));
+    codes[i] = scale == 0 ? 0 : values[i] / scale;
+  }
+  store_codes(codes.data(), view);
+}
+
+}  // namespace
+
+void load_view(const TensorView& view, std::vector<double>& values) {
+  values.resize(static_cast<std::size_t>(num_elements(view.shape)));
+  load_codes(view, values);
+  if (view.scaling == nullptr) return;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const std::int64_t index = scale_index(view, static_cast<std::int64_t>(i));
+    if (view.scaling->zero_point.is_present())
+      values[i] -= load_element(view.scaling->zero_point.dtype, view.scaling->zero_point.data, index);
+    values[i] *= load_scale(*view.scaling, index);
+  }
+}
+
+void store_view(const std::vector<double>& values, const TensorView& view) {
+  if (values.size() != static_cast<std::size_t>(num_elements(view.shape)))
+    throw Error(ErrorCode::internal, "stored values do not fit the tensor's shape");
+  if (view.scaling != nullptr) {
+    store_scaled(values, view);
+  } else {
+    store_codes(values.data(), view);
+  }
+}
+
+}  // namespace rooftile

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "rooftile/op/tolerance.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "rooftile/base/error.h"
+#include "rooftile/base/text.h"
+#include "rooftile/formats/element.h"
+
+namespace rooftile {
+namespace {
+
+constexpr double kSafety = 4;
+
+struct CloseTable {
+  double rtol;
+  double atol;
+};
+
+// torch.testing.assert_close, "default tolerances".
+CloseTable close_table(DType dtype) {
+  switch (dtype) {
+    case DType::fp16: return {1e-3, 1e-5};
+    case DType::bf16: return {1.6e-2, 1e-5};
+    case DType::f32: return {1.3e-6, 1e-5};
+    case DType::f64: return {1e-7, 1e-7};
+    default: return {0, 0};
+  }
+}
+
+double bound_of(double expected, double magnitude, DType dtype, const Tolerance& tolerance,
+                Policy policy) {
+  if (policy == Policy::assert_close) {
+    const CloseTable table = close_table(dtype);
+    return table.atol + table.rtol * std::abs(expected);
+  }
+  // Integers are compared whole; a floating result may fall either side of a tie.
+  const double ulp = info(dtype).kind == DTypeKind::integer ? 0 : ulp_of(dtype, expected);
+  return tolerance.ulps * ulp + tolerance.accumulated * magnitude;
+}
+
+bool is_close(double actual, double expected, double bound, DType dtype) {
+  if (std::isnan(expected)) return std::isnan(actual);
+  if (std::isfinite(actual) && std::isfinite(expected)) return std::abs(actual - expected) <= bound;
+  // One side is infinite or actual is NaN: a result within the bound of the largest number may round
+  // to the infinity, and nothing else.
+  return actual == expected || actual == round_to(dtype, expected) ||
+         (std::isinf(actual) && std::abs(expected) + bound > info(dtype).max_finite &&
+          std::signbit(actual) == std::signbit(expected));
+}
+
+std::string index_text(std::int64_t index, const Dims& shape) {
+  Dims place = shape;
+  for (int i = shape.rank() - 1; i >= 0; --i) {
+    place[i] = index % shape[i];
+    index /= shape[i];
+  }
+  return to_string(place);
+}
+
+}  // namespace
+
+Tolerance sum_tolerance(DType output, DType accumulator, double terms) {
+  const double roundoff = std::ldexp(1.0, -info(accumulator).mantissa_bits - 1);
+  // Why 0.01 beyond a half: a sum that is a hair off may fall on the other side of a tie.
+  return {.ulps = output == accumulator ? 1.0 : 0.51,
+          .accumulated = kSafety * std::sqrt(std::max(terms, 1.0)) * roundoff,
+          .reason = "one rounding to " + std::string(name(output)) + ", " + shortest(terms) +
+                    " terms accumulated in " + std::string(name(accumulator))};
+}
+
+Policy parse_policy(std::string_view text) {
+  if (text == "derived") return Policy::derived;
+  if (text == "assert_close") return Policy::assert_close;
+  fail_input(unknown_name("tolerance policy", text, {"derived", "assert_close"}));
+}
+
+std::string Comparison::text(const Array& expected) const {
+  if (passed()) return expected.name + ": " + std::to_string(num_compared) + " elements equal";
+  return expected.name + index_text(worst_index, expected.shape) + ": got " +
+         shortest(worst_actual) + ", expected " + shortest(worst_expected) + " within " +
+         figures(worst_bound) + " (" + std::to_string(num_wrong) + " of " +
+         std::to_string(num_compared) + " wrong, largest expected magnitude " +
+         figures(max_abs_expected) + ")";
+}
+
+Comparison compare(const std::vector<double>& actual, const Array& expected, DType dtype,
+                   const Tolerance& tolerance, Policy policy) {
+  if (actual.size() != expected.values.size())
+    throw Error(ErrorCode::internal, "compared arrays of different sizes");
+  Comparison result;
+  double worst_excess = -1;
+  for (std::size_t i = 0; i < actual.size(); ++i) {
+    const double e = expected.values[i];
+    const double magnitude = expected.magnitude.empty() ? std::abs(e) : expected.magnitude[i];
+    const double bound = bound_of(e, magnitude, dtype, tolerance, policy);
+    const double error = std::abs(actual[i] - e);
+    ++result.num_compared;
+    if (std::isfinite(e)) result.max_abs_expected = std::max(result.max_abs_expected, std::abs(e));
+    if (std::isfinite(error)) {
+      result.max_abs_error = std::max(result.max_abs_error, error);
+      if (e != 0) result.max_rel_error = std::max(result.max_rel_error, error / std::abs(e));
+      if (info(dtype).kind == DTypeKind::floating)
+        result.max_ulps = std::max(result.max_ulps, error / ulp_of(dtype, e));
+    }
+    if (is_close(actual[i], e, bound, dtype)) continue;
+    ++result.num_wrong;
+    const double excess = std::isfinite(error) ? error / std::max(bound, 1e-300) : HUGE_VAL;
+    if (excess <= worst_excess) continue;
+    worst_excess = excess;
+    result.worst_index = static_cast<std::int64_t>(i);
+    result.worst_actual = actual[i];
+    result.worst_expected = e;
+    result.worst_bound = bound;
+  }
+  return result;
+}
+
+}  // namespace rooftile

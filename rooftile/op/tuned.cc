@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+// An entry reads "KERNEL code=HASH time_us=T [config as name=value …]".
+#include "rooftile/op/tuned.h"
+
+#include <algorithm>
+#include <bit>
+#include <mutex>
+
+#include "rooftile/base/text.h"
+#include "rooftile/op/cache.h"
+#include "rooftile/op/proof.h"
+
+namespace rooftile {
+namespace {
+
+constexpr const char* kFile = "tuned.json";
+constexpr std::int64_t kExactTo = 16;
+
+struct Known {
+  std::mutex mutex;
+  CacheFile::Entries entries;
+};
+
+Known& known() {
+  static Known instance{.mutex = {}, .entries = CacheFile(kFile).read()};
+  return instance;
+}
+
+std::string extent_class(std::int64_t extent) {
+  if (extent <= kExactTo) return std::to_string(extent);
+  return "<=" + std::to_string(std::bit_ceil(static_cast<std::uint64_t>(extent)));
+}
+
+std::string arg_class(const ArgChoice& arg) {
+  std::string text = " " + arg.name + "=" + std::string(name(arg.dtype));
+  for (int i = 0; i < arg.strides.rank(); ++i)
+    if (arg.strides[i] == 1) text += "/" + std::to_string(i);  // which dimension is contiguous
+  if (arg.scaling) text += "/scaled" + to_string(arg.scaling->block);
+  return text;
+}
+
+std::optional<Tuned> parse(const std::string& entry, std::string& hash) {
+  const std::vector<std::string> words = split_words(entry);
+  if (words.empty()) return std::nullopt;
+  Tuned tuned{.kernel = words[0]};
+  for (std::size_t i = 1; i < words.size(); ++i) {
+    const std::size_t equals = words[i].find('=');
+    if (equals == std::string::npos) return std::nullopt;
+    const std::string key = words[i].substr(0, equals);
+    const std::string value = words[i].substr(equals + 1);
+    if (key == "code") {
+      hash = value;
+    } else if (key == "time_us") {
+      tuned.time_us = parse_number(value).value_or(0);
+    } else if (const auto number = parse_int(value)) {
+      tuned.config.values.emplace_back(key, *number);
+    } else {
+      return std::nullopt;
+    }
+  }
+  return tuned;
+}
+
+}  // namespace
+
+std::string tuned_key(const Problem& problem, const DeviceProperties& device) {
+  std::string key = device.name + " x" + std::to_string(device.compute_units) + " " + device.kind;
+  if (!device.driver.empty()) key += " " + device.driver;
+  key += ": " + problem.op;
+  for (const auto& [axis, extent] : problem.axes) key += " " + axis + extent_class(extent);
+  for (const ArgChoice& arg : problem.args)
+    if (arg.is_present) key += arg_class(arg);
+  for (const OptionChoice& option : problem.options)
+    if (!option.is_default) key += " " + option.name + "=" + option.value;
+  return key;
+}
+
+std::optional<Tuned> find_tuned(const Operation& operation, const Problem& problem,
+                                const DeviceProperties& device) {
+  const std::lock_guard lock(known().mutex);
+  const auto found = known().entries.find(tuned_key(problem, device));
+  if (found == known().entries.end()) return std::nullopt;
+  std::string hash;
+  auto tuned = parse(found->second, hash);
+  if (!tuned) return std::nullopt;
+  const auto kernel = std::ranges::find_if(
+      operation.kernels, [&](const KernelDef* k) { return k->name == tuned->kernel; });
+  if (kernel == operation.kernels.end() || code_hash(**kernel) != hash) return std::nullopt;
+  // A configuration of another version of the file must not reach the kernel.
+  if ((*kernel)->configs) {
+    const std::vector<Config> offered = (*kernel)->configs(problem, device);
+    if (std::ranges::find(offered, tuned->config) == offered.end()) return std::nullopt;
+  } else if (!tuned->config.values.empty()) {
+    return std::nullopt;
+  }
+  return tuned;
+}
+
+void remember_tuned(const Operation& operation, const Problem& problem,
+                    const DeviceProperties& device, const Tuned& tuned) {
+  std::string entry = tuned.kernel + " code=" + code_hash(operation.kernel(tuned.kernel)) +
+                      " time_us=" + shortest(tuned.time_us);
+  if (!tuned.config.values.empty()) entry += " " + tuned.config.text();
+  const std::string key = tuned_key(problem, device);
+  {
+    const std::lock_guard lock(known().mutex);
+    known().entries[key] = entry;
+  }
+  CacheFile(kFile).update([&](CacheFile::Entries& entries) { entries[key] = entry; });
+}
+
+}  // namespace rooftile

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "rooftile/op/values.h"
+
+#include <algorithm>
+
+#include "rooftile/base/error.h"
+
+namespace rooftile {
+
+Values::Values(const Problem& problem) {
+  for (const ArgChoice& arg : problem.args) {
+    if (!arg.is_present) continue;
+    const auto count = static_cast<std::size_t>(num_elements(arg.shape));
+    arrays_.push_back({.name = arg.name, .shape = arg.shape, .values = std::vector<double>(count)});
+  }
+}
+
+bool Values::has(std::string_view name) const {
+  return std::ranges::any_of(arrays_, [&](const Array& array) { return array.name == name; });
+}
+
+const Array& Values::operator[](std::string_view name) const {
+  const auto found =
+      std::ranges::find_if(arrays_, [&](const Array& array) { return array.name == name; });
+  if (found == arrays_.end())
+    throw Error(ErrorCode::internal, "a meaning asked for argument '" + std::string(name) +
+                                         "', which the problem does not have");
+  return *found;
+}
+
+Array& Values::operator[](std::string_view name) {
+  return const_cast<Array&>(std::as_const(*this)[name]);
+}
+
+}  // namespace rooftile

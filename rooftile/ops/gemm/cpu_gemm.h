@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the matrix multiplications of the cpu device are given: the operands as strided views, and an
+// epilogue that sees finished blocks of the f32 sum while they are still in cache.
+//   D[m,n] = act(A[m,k] . B[k,n] + bias[n]) + residual[m,n]
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "rooftile/core/dtype.h"
+#include "rooftile/op/kernel.h"
+
+namespace rooftile::ops::gemm {
+
+enum class Act : std::uint8_t { none, relu, silu, gelu, gelu_tanh, sigmoid, tanh };
+
+/// A matrix in memory; strides are in elements and may be anything, 0 and negative included.
+struct Matrix {
+  const void* data = nullptr;
+  DType dtype = DType::f32;
+  std::int64_t row_stride = 0;
+  std::int64_t col_stride = 0;
+};
+
+struct GemmCall;
+
+/// A finished block of A . B: `acc[r * ld + c]` belongs to D[row + r, col + c]. Its rows may be
+/// overwritten, and end in padding of no meaning up to a multiple of 16.
+struct AccBlock {
+  float* acc;
+  std::int64_t ld;
+  std::int64_t row, col;
+  std::int64_t rows, cols;
+};
+
+/// Writes a block of D. Called from several threads, once for each element of D in all.
+using EpilogueFn = void (*)(const GemmCall&, const AccBlock&);
+
+struct GemmCall {
+  std::int64_t m = 0, n = 0, k = 0;
+  void* d = nullptr;
+  DType d_dtype = DType::f32;
+  std::int64_t d_row_stride = 0, d_col_stride = 1;
+  Matrix a{};                     // m x k
+  Matrix b{};                     // k x n
+  Matrix bias{};                  // 1 x n, or no data
+  Matrix residual{};              // m x n, or no data; may be D itself
+  Act act = Act::none;
+  EpilogueFn epilogue = nullptr;  // nullptr: bias, act and residual as above
+  const void* epilogue_state = nullptr;
+};
+
+/// Bias, activation and residual in f32, rounded once to D's type.
+void standard_epilogue(const GemmCall& call, const AccBlock& block);
+
+inline void finish_block(const GemmCall& call, const AccBlock& block) {
+  (call.epilogue != nullptr ? call.epilogue : standard_epilogue)(call, block);
+}
+
+/// Whether every argument is f32, bf16 or fp16 without block scales.
+Support takes_types(const Problem& problem);
+
+/// A matrix as BLAS knows them: rows or columns contiguous, `ld` elements apart and not overlapping.
+struct PlainLayout {
+  bool is_transposed;  // columns are contiguous
+  std::int64_t ld;
+};
+/// Nothing for any other matrix. Strides of an extent of at most 1 do not matter.
+std::optional<PlainLayout> plain_layout(std::int64_t rows, std::int64_t cols, const Matrix& matrix);
+
+/// The problem without its pointers: all that planning needs.
+GemmCall shape_of(const Problem& problem);
+
+/// The same with the pointers of one run.
+GemmCall with_pointers(GemmCall shape, const Arguments& args);
+
+}  // namespace rooftile::ops::gemm

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+// The formula as three loops, any strides: the first rung of the ladder, and the kernel for what the
+// others do not take.
+#include "rooftile/core/expression.h"
+#include "rooftile/formats/typed.h"
+#include "rooftile/op/kernel.h"
+
+namespace rooftile::ops::gemm {
+namespace {
+
+float load(const TensorView& view, std::int64_t offset) {
+  return with_float_type(view.dtype, [&](auto type) {
+    return static_cast<float>(view.as<const decltype(type)>()[offset]);
+  });
+}
+
+template <class A, class B>
+float dot(const TensorView& a, const TensorView& b, std::int64_t i, std::int64_t j) {
+  const A* row = a.as<const A>() + i * a.stride(0);
+  const B* column = b.as<const B>() + j * b.stride(1);
+  float sum = 0;
+  for (std::int64_t p = 0; p < a.extent(1); ++p)
+    sum += static_cast<float>(row[p * a.stride(1)]) * static_cast<float>(column[p * b.stride(0)]);
+  return sum;
+}
+
+using Dot = float (*)(const TensorView&, const TensorView&, std::int64_t, std::int64_t);
+
+Dot choose_dot(DType a, DType b) {
+  return with_float_type(a, [&](auto a_type) {
+    return with_float_type(
+        b, [&](auto b_type) { return Dot{dot<decltype(a_type), decltype(b_type)>}; });
+  });
+}
+
+void run(const Context& context, const Arguments& args) {
+  const TensorView& d = args["d"];
+  const TensorView& a = args["a"];
+  const TensorView& b = args["b"];
+  const TensorView& bias = args["bias"];
+  const TensorView& residual = args["residual"];
+  const Expression& act = activation(args.problem().option("act"));
+  const Dot product = choose_dot(a.dtype, b.dtype);
+  context.stream->launch(d.extent(0), [&](std::int64_t i) {
+    for (std::int64_t j = 0; j < d.extent(1); ++j) {
+      float value = product(a, b, i, j);
+      if (bias.is_present()) value += load(bias, j * bias.stride(0));
+      if (!act.is_identity()) value = static_cast<float>(act(value));
+      if (residual.is_present())
+        value += load(residual, i * residual.stride(0) + j * residual.stride(1));
+      with_float_type(d.dtype, [&](auto type) {
+        d.as<decltype(type)>()[i * d.stride(0) + j * d.stride(1)] =
+            from_float<decltype(type)>(value);
+      });
+    }
+  });
+}
+
+}  // namespace
+
+extern const KernelDef cpu_plain;
+const KernelDef cpu_plain{
+    .op = "gemm",
+    .name = "cpu_plain",
+    .idea = "the formula as three loops, any strides",
+    .determinism = Determinism::batch_invariant,
+    .supports = [](const Problem&, const DeviceProperties&) { return supported(); },
+    .prepare = [](const Problem&, Device&, const Config&) { return Prepared{.run = run}; },
+};
+
+}  // namespace rooftile::ops::gemm

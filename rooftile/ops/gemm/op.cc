@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: Apache-2.0
+// The declaration of gemm, and its typed call.
+#include "rooftile/op/op.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "rooftile/core/expression.h"
+#include "rooftile/op/call.h"
+#include "rooftile/op/registry.h"
+#include "rooftile/ops/catalogue.h"
+#include "rooftile/ops/gemm/gemm.h"
+
+namespace rooftile::ops::gemm {
+namespace {
+
+// B by columns, so that the reference's inner loop runs over contiguous doubles.
+std::vector<double> columns_of(const Array& b) {
+  std::vector<double> columns(b.values.size());
+  for (std::int64_t p = 0; p < b.shape[0]; ++p)
+    for (std::int64_t j = 0; j < b.shape[1]; ++j)
+      columns[static_cast<std::size_t>(j * b.shape[0] + p)] = b.at(p, j);
+  return columns;
+}
+
+double norm(const double* values, std::int64_t count) {
+  double squares = 0;
+  for (std::int64_t i = 0; i < count; ++i) squares += values[i] * values[i];
+  return std::sqrt(squares);
+}
+
+void meaning(const Problem& problem, Values& values) {
+  const std::int64_t m = problem.axis("m");
+  const std::int64_t n = problem.axis("n");
+  const std::int64_t k = problem.axis("k");
+  const Expression& act = activation(problem.option("act"));
+  const std::vector<double> b = columns_of(values["b"]);
+  const double* a = values["a"].values.data();
+  Array& d = values["d"];
+  d.magnitude.resize(d.values.size());
+  std::vector<double> norms(static_cast<std::size_t>(n));
+  for (std::int64_t j = 0; j < n; ++j) norms[static_cast<std::size_t>(j)] = norm(&b[0] + j * k, k);
+  for (std::int64_t i = 0; i < m; ++i) {
+    const double row_norm = norm(a + i * k, k);
+    for (std::int64_t j = 0; j < n; ++j) {
+      double sum = 0;
+      for (std::int64_t p = 0; p < k; ++p) sum += a[i * k + p] * b[static_cast<std::size_t>(j * k + p)];
+      // Cauchy and Schwarz: what was summed is at most the product of the norms.
+      double size = row_norm * norms[static_cast<std::size_t>(j)];
+      const double bias = problem.has("bias") ? values["bias"][j] : 0;
+      const double residual = problem.has("residual") ? values["residual"].at(i, j) : 0;
+      const double value = act(sum + bias);
+      size += std::abs(bias) + std::abs(value) + std::abs(residual);
+      d.at(i, j) = value + residual;
+      d.magnitude[static_cast<std::size_t>(i * n + j)] = size;
+    }
+  }
+}
+
+Unit unit_of(const Problem& problem) {
+  const DType a = problem.dtype("a");
+  if (a != problem.dtype("b")) return Unit::fp32;
+  return a == DType::bf16 ? Unit::bf16 : a == DType::fp16 ? Unit::fp16 : Unit::fp32;
+}
+
+Cost cost(const Problem& problem, const Values*) {
+  const auto mn = static_cast<double>(problem.axis("m")) * static_cast<double>(problem.axis("n"));
+  Cost cost;
+  cost[Unit::fp32] = mn * (activation(problem.option("act")).num_ops() +
+                           (problem.has("bias") ? 1 : 0) + (problem.has("residual") ? 1 : 0));
+  cost[unit_of(problem)] += 2 * mn * static_cast<double>(problem.axis("k"));
+  for (const char* input : {"a", "b", "bias", "residual"}) cost.bytes_read += problem.bytes(input);
+  cost.bytes_written = problem.bytes("d");
+  return cost;
+}
+
+Tolerance tolerance(const Problem& problem, const std::string& output) {
+  // Bias, activation and residual: a handful of f32 operations after the sum.
+  constexpr double kEpilogue = 4;
+  return sum_tolerance(problem.dtype(output), DType::f32,
+                       static_cast<double>(problem.axis("k")) + kEpilogue);
+}
+
+// Sums of k products stay finite in the output's type and in f32.
+double extreme_limit(const Problem& problem, const ArgChoice& arg) {
+  const double most = std::min(info(problem.dtype("d")).max_finite, info(DType::f32).max_finite);
+  if (arg.name == "bias" || arg.name == "residual") return most / 8;
+  return std::sqrt(most / 8 / std::max(1.0, static_cast<double>(problem.axis("k"))));
+}
+
+// Logical shapes are [m, k] and [k, n]; the layout says which dimension is contiguous.
+Dims order(const Dims& shape, bool is_transposed) {
+  if (!is_transposed) return row_major(shape);
+  return {1, std::max<std::int64_t>(shape[0], 1)};
+}
+Dims strides_a(const Problem& problem, const Dims& shape) {
+  return order(shape, problem.option("layout")[0] == 't');
+}
+Dims strides_b(const Problem& problem, const Dims& shape) {
+  return order(shape, problem.option("layout")[1] == 't');
+}
+
+std::vector<Case> cases() {
+  std::vector<Case> list{
+      {"smoke", "m=16 n=24 k=32 a=f32"},
+      {"smoke", "m=16 n=24 k=32 a=bf16 layout=nt"},
+      {"ci", "m=65 n=130 k=257 a=f32 bias=f32 act=gelu"},
+      {"ci", "m=65 n=130 k=257 a=bf16 d=f32 layout=nt"},
+      {"ci", "m=33 n=100 k=64 a=fp16 layout=tn residual=fp16 act=silu"},
+      {"ci", "m=1 n=512 k=512 a=bf16 layout=nt"},
+      {"llama3_8b.prefill", "m=512 n=4096 k=4096 a=bf16 layout=nt"},
+      {"llama3_8b.decode", "m=1 n=4096 k=4096 a=bf16 layout=nt"},
+      {"llama3_8b.decode", "m=16 n=14336 k=4096 a=bf16 layout=nt"},
+      {"demo", "m=1024 n=1024 k=1024 a=f32"},
+      {"demo", "m=1024 n=1024 k=1024 a=bf16"},
+      {"demo", "m=1 n=4096 k=4096 a=bf16 layout=nt"},
+  };
+  const auto add = [&](const char* set, std::string text) { list.push_back({set, std::move(text)}); };
+  for (const char* a : {"f32", "bf16"}) {
+    add("roof", "m=1024 n=1024 k=1024 a=" + std::string(a));
+    for (const char* m : {"1", "16", "64"})
+      add("roof", "m=" + std::string(m) + " n=4096 k=4096 layout=nt a=" + std::string(a));
+  }
+  for (const char* a : {"f32", "bf16", "fp16"}) {
+    const std::string dtype = " a=" + std::string(a);
+    for (const char* shape : {"m=0 n=5 k=3", "m=5 n=0 k=3", "m=5 n=3 k=0", "m=1 n=1 k=1"})
+      add("edges", shape + dtype);
+    for (const char* layout : {"nn", "nt", "tn", "tt"})
+      for (const char* shape : {"m=1 n=33 k=65", "m=7 n=15 k=33", "m=17 n=31 k=129", "m=24 n=8 k=40"})
+        add("edges", std::string(shape) + " layout=" + layout + dtype);
+    for (const char* act : {"relu", "silu", "gelu", "gelu_tanh", "sigmoid", "tanh"})
+      add("edges", "m=5 n=37 k=19 bias=f32 act=" + std::string(act) + dtype);
+    add("edges", "m=9 n=21 k=33 a.stride=48,1 a.offset=5 b.stride=50,1 d.stride=23,1 d.offset=1" + dtype);
+    add("edges", "m=9 n=21 k=33 a.stride=80,2 b.stride=3,101 d.stride=1,9" + dtype);
+    add("edges", "m=16 n=16 k=1001 layout=nt" + dtype);
+    add("edges", "m=8 n=8 k=0 bias=f32 residual=f32 d=f32" + dtype);
+    add("edges", "m=12 n=20 k=64 data=extreme layout=nt" + dtype);
+    add("edges", "m=12 n=20 k=64 data=zeros" + dtype);
+  }
+  add("edges", "m=9 n=40 k=100 a=bf16 b=f32 d=fp16 bias=bf16 residual=f32");
+  add("edges", "m=4 n=8 k=16 a=f32 residual=f32 d.alias=residual");
+  add("edges", "m=64 n=4 k=8 a=f32 a.stride=67108864,1");  // offsets beyond 2^31
+  return list;
+}
+
+}  // namespace
+
+#define ROOFTILE_KERNEL(id) extern const KernelDef id;
+#include "rooftile/ops/gemm/kernels.inc"
+#undef ROOFTILE_KERNEL
+
+const OpDef def{
+    .name = "gemm",
+    .summary = "Matrix product with bias, activation and residual",
+    .formula = "D[m,n] = act(sum_k A[m,k] * B[k,n] + bias[n]) + residual[m,n]",
+    .source = "BLAS level 3; layouts as in D = A B with each operand n (row-major) or t (transposed)",
+    .axes = {{"m", "rows of D"}, {"n", "columns of D"}, {"k", "summed over; 0 gives zeros"}},
+    .args = {out("d", {"m", "n"}).like("a").alias({"residual"}),
+             in("a", {"m", "k"}).strides(strides_a),
+             in("b", {"k", "n"}).like("a").strides(strides_b),
+             in("bias", {"n"}).like("d").optional(),
+             in("residual", {"m", "n"}).like("d").optional()},
+    .options = {{.name = "layout",
+                 .kind = OptionKind::choice,
+                 .default_value = "nn",
+                 .help = "first letter A, second B: n row-major as its shape is written, t transposed "
+                         "in memory (a weight [n, k] is ?t)",
+                 .choices = {"nn", "nt", "tn", "tt"}},
+                {.name = "act",
+                 .kind = OptionKind::choice,
+                 .default_value = "none",
+                 .help = "applied in f32 before the residual is added",
+                 .choices = {activation_names().begin(), activation_names().end()}}},
+    .batch_axis = "m",
+    .meaning = meaning,
+    .cost = cost,
+    .tolerance = tolerance,
+    .extreme_limit = extreme_limit,
+    .cases = cases(),
+    .why_these_inputs =
+        "Normal data: sums of random signs, whose error is far below the bound of a wrong tile or a "
+        "narrower accumulator. Extents stand on both sides of every register tile and vector; one of "
+        "each is 0; layouts and strides are those of slices and transposed weights; extreme data mixes "
+        "magnitudes so that a lost small term or an overflow shows; memory behind every row is NaN.",
+};
+
+void add_to(Registry& registry) {
+  registry.add(def);
+#define ROOFTILE_KERNEL(id) registry.add(id);
+#include "rooftile/ops/gemm/kernels.inc"
+#undef ROOFTILE_KERNEL
+}
+
+}  // namespace rooftile::ops::gemm
+
+namespace rooftile {
+
+void gemm(Stream& stream, const TensorView& d, const TensorView& a, const TensorView& b,
+          const GemmOptions& options) {
+  const TensorView views[]{d, a, b, options.bias, options.residual};
+  const OptionValue values[]{{"act", std::string(options.act)}};
+  call(catalogue(), "gemm", stream, views, values);
+}
+
+}  // namespace rooftile

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+// One tensor in device memory between guard bands. Every byte that belongs to no element (guards, the
+// gaps of a strided view) holds a pattern that reads as NaN and must still be there after a run.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "rooftile/base/api.h"
+#include "rooftile/core/problem.h"
+#include "rooftile/device/device.h"
+
+namespace ROOFTILE_API rooftile {
+
+/// Zeroed host memory, claimed at first touch: an image of a tensor whose strides leave gigabytes
+/// between rows costs what its rows cost.
+class HostImage {
+ public:
+  explicit HostImage(std::int64_t bytes);
+  ~HostImage();
+  HostImage(const HostImage&) = delete;
+  HostImage& operator=(const HostImage&) = delete;
+  [[nodiscard]] char* data() const { return data_; }
+
+ private:
+  char* data_;
+  std::size_t bytes_;
+};
+
+class GuardedTensor {
+ public:
+  GuardedTensor(const ArgChoice& arg, Device& device, Stream& stream);
+
+  /// Fills everything with the pattern, elements too: NaN for floating types, -1 for integers.
+  void poison();
+
+  /// Stores `values` (row-major) into the elements; the rest gets the pattern.
+  void store(const std::vector<double>& values);
+
+  /// The elements now, row-major, in double.
+  [[nodiscard]] std::vector<double> load();
+
+  /// The bytes of the elements now, row-major.
+  [[nodiscard]] std::string element_bits();
+
+  /// Whether all bytes are as poison() or store() left them; with `except_elements`, all but those of
+  /// the elements.
+  [[nodiscard]] bool is_untouched(bool except_elements);
+
+  /// Spot checks during a measurement, at the cost of a few bytes: one row-major element poisoned, one
+  /// read. Packed types cannot be poisoned alone and are left as they are.
+  void poison_element(std::int64_t index);
+  [[nodiscard]] double load_element_now(std::int64_t index);
+
+  [[nodiscard]] const TensorView& view() const { return view_; }
+  [[nodiscard]] std::int64_t count() const { return num_elements(view_.shape); }
+
+ private:
+  struct Band {  // bytes from the start of the memory
+    std::int64_t begin;
+    std::int64_t end;
+  };
+
+  void choose_bands(std::int64_t payload);
+  void add_scaling(const ArgChoice& arg);
+  void upload();
+  void download();
+  [[nodiscard]] std::int64_t byte_of(std::int64_t index) const;  // from the start of the memory
+
+  Device& device_;
+  Stream& stream_;
+  std::int64_t bytes_;   // of the memory, guards included
+  std::int64_t origin_;  // byte of element (0, …, 0)
+  DeviceMemory memory_;
+  HostImage image_;  // what should be there
+  HostImage now_;    // what is there, after download()
+  TensorView view_;  // in device memory
+  TensorView image_view_;
+  TensorView now_view_;
+  std::vector<Band> bands_;
+  std::vector<DeviceMemory> scales_;  // scale, zero point, second scale: those present
+  std::vector<std::vector<char>> scale_images_;
+  Scaling scaling_;
+  Scaling image_scaling_;
+};
+
+}  // namespace rooftile

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "rooftile/workbench/measured_kernel.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "rooftile/base/rng.h"
+#include "rooftile/base/text.h"
+#include "rooftile/workbench/verify.h"
+
+namespace rooftile {
+namespace {
+
+constexpr int kSpots = 32;
+// Larger references would take longer than the measurement: one set of data is then checked, not two.
+constexpr double kSlowReferenceOps = 5e8;
+
+}  // namespace
+
+MeasuredKernel::MeasuredKernel(const OpDef& op, const KernelDef& kernel, const Problem& problem,
+                               Device& device, Stream& stream, const Config& config)
+    : op_(op),
+      kernel_(kernel),
+      workload_(op, problem, device, stream),
+      plan_(kernel, problem, device, config),
+      workspace_(plan_, device, stream) {
+  workload_.set_inputs(problem.seed);
+}
+
+std::string MeasuredKernel::check_before(Record& record) {
+  const std::uint64_t seed = workload_.problem().seed;
+  const auto run_and_check = [&] {
+    workload_.run(plan_, workspace_.data());
+    const std::string fault = check_outputs(op_, workload_, Policy::derived, record);
+    return fault.empty() ? workload_.memory_fault() : fault;
+  };
+  if (cost().total_ops() < kSlowReferenceOps) {
+    workload_.set_inputs(seed + 1);
+    if (std::string fault = run_and_check(); !fault.empty()) return fault;
+    workload_.set_inputs(seed);
+  }
+  if (std::string fault = run_and_check(); !fault.empty()) return fault;
+  good_bits_ = workload_.output_bits();
+  choose_spots();
+  return "";
+}
+
+void MeasuredKernel::choose_spots() {
+  const Rng rng(workload_.problem().seed, "spots");
+  for (Workload::Slot* slot : workload_.outputs()) {
+    const std::int64_t count = slot->tensor->count();
+    const Tolerance tolerance = op_.tolerance(workload_.problem(), slot->name);
+    const Array& expected = workload_.expected()[slot->name];
+    for (std::uint64_t i = 0; i < kSpots && count > 0; ++i) {
+      // The first and last element always: they are what a short grid or a late thread misses.
+      const std::int64_t index = i == 0 ? 0 : i == 1 ? count - 1 : rng.below(i, count);
+      const double magnitude =
+          expected.magnitude.empty() ? std::abs(expected[index])
+                                     : expected.magnitude[static_cast<std::size_t>(index)];
+      const double value = slot->tensor->load_element_now(index);
+      const double bound = kernel_.determinism == Determinism::any
+                               ? 2 * (std::abs(value) * 0x1p-6 + tolerance.accumulated * magnitude)
+                               : 0;
+      spots_.push_back({slot->tensor, index, value, bound});
+    }
+  }
+}
+
+void MeasuredKernel::poison_spots() {
+  for (const Spot& spot : spots_) spot.tensor->poison_element(spot.index);
+}
+
+std::string MeasuredKernel::check_spots() {
+  ++sample_;
+  for (const Spot& spot : spots_) {
+    const double now = spot.tensor->load_element_now(spot.index);
+    const bool is_same = now == spot.expected || (now != now && spot.expected != spot.expected);
+    if (!is_same && !(std::abs(now - spot.expected) <= spot.bound))
+      return kernel_.id() + ": in sample " + std::to_string(sample_) + " element " +
+             std::to_string(spot.index) + " is " + shortest(now) + ", was " +
+             shortest(spot.expected) + " when checked: work skipped, late or changed";
+  }
+  return "";
+}
+
+Contender MeasuredKernel::contender() {
+  // Outputs that share memory with inputs would run on their own results: restore them first.
+  const bool is_in_place = std::ranges::any_of(
+      workload_.problem().args, [](const ArgChoice& arg) { return !arg.alias.empty(); });
+  return {.run = [this] { plan_.run({.stream = &workload_.stream(), .workspace = workspace_.data()},
+                                    workload_.views()); },
+          .before =
+              [this, is_in_place] {
+                if (is_in_place) {
+                  workload_.reset();
+                } else {
+                  poison_spots();
+                }
+              },
+          .after = [this] { return check_spots(); }};
+}
+
+std::string MeasuredKernel::check_after() {
+  if (kernel_.determinism != Determinism::any) {
+    if (workload_.output_bits() != good_bits_) return "the output changed during the measurement";
+  } else {
+    Record ignored;
+    const std::string fault = check_outputs(op_, workload_, Policy::derived, ignored);
+    if (!fault.empty()) return "after the measurement: " + fault;
+  }
+  return workload_.memory_fault();
+}
+
+}  // namespace rooftile

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// A kernel under measurement. Its answers are known before the first sample; before every sample a few
+// elements of its output are poisoned and after it they must be right, so that work skipped, done
+// later on another thread or taken from an earlier call shows at once.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "rooftile/op/plan.h"
+#include "rooftile/op/record.h"
+#include "rooftile/workbench/timing.h"
+#include "rooftile/workbench/workload.h"
+
+namespace rooftile {
+
+class MeasuredKernel {
+ public:
+  MeasuredKernel(const OpDef& op, const KernelDef& kernel, const Problem& problem, Device& device,
+                 Stream& stream, const Config& config);
+
+  /// Checks a run on other data in the same memory, then one on the data to be measured, against the
+  /// reference. Empty when right.
+  std::string check_before(Record& record);
+
+  /// The timed run with its spot checks.
+  Contender contender();
+
+  /// Whether the output is still what check_before() accepted, and the memory untouched.
+  std::string check_after();
+
+  [[nodiscard]] Cost cost() const { return op_.cost(workload_.problem(), &workload_.inputs()); }
+  [[nodiscard]] std::string id() const { return kernel_.id(); }
+  [[nodiscard]] const Config& config() const { return plan_.config(); }
+
+ private:
+  struct Spot {
+    GuardedTensor* tensor;
+    std::int64_t index;
+    double expected;  // the value that the checked run gave
+    double bound;     // 0 where the kernel promises equal bits
+  };
+  void choose_spots();
+  void poison_spots();
+  std::string check_spots();
+
+  const OpDef& op_;
+  const KernelDef& kernel_;
+  Workload workload_;
+  Plan plan_;
+  Workspace workspace_;
+  std::string good_bits_;
+  std::vector<Spot> spots_;
+  std::uint64_t sample_ = 0;
+};
+
+}  // namespace rooftile

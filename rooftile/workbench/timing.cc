@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "rooftile/workbench/timing.h"
+
+#include <algorithm>
+#include <chrono>
+
+namespace rooftile {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr double kThrottledBelow = 0.75;  // of the nominal clock, as nvbench does
+constexpr int kMostDiscards = 20;
+constexpr int kLeastForStability = 15;
+constexpr double kBeyond = 0.01;
+constexpr double kSameWithin = 0.02;
+
+double seconds_since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+bool is_slow_clock(const DeviceState& state) {
+  return state.clock_mhz && state.nominal_clock_mhz &&
+         *state.clock_mhz < kThrottledBelow * *state.nominal_clock_mhz;
+}
+
+bool is_stable(std::span<const Contender> contenders, double within) {
+  return std::ranges::all_of(contenders, [&](const Contender& contender) {
+    if (contender.samples_us.size() < kLeastForStability) return false;
+    const Interval interval = median_interval(contender.samples_us);
+    return interval.high - interval.low <= 2 * within * interval.low;
+  });
+}
+
+// One round: every contender once, in forward or backward order. False when a fault was reported.
+bool run_round(Device& device, Stream& stream, std::span<Contender> contenders, Mode mode,
+               bool is_backward, std::vector<double>& times, std::string& fault) {
+  for (std::size_t i = 0; i < contenders.size(); ++i) {
+    const std::size_t index = is_backward ? contenders.size() - 1 - i : i;
+    Contender& contender = contenders[index];
+    if (contender.before) contender.before();
+    if (mode == Mode::cold) device.flush_caches(stream);
+    times[index] = time_once(device, stream, contender.run);
+    if (contender.after) fault = contender.after();
+    if (!fault.empty()) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+std::string_view name(Mode mode) { return mode == Mode::cold ? "cold" : "hot"; }
+
+double time_once(Device& device, Stream& stream, const std::function<void()>& run) {
+  const std::unique_ptr<Event> start = device.make_event();
+  const std::unique_ptr<Event> stop = device.make_event();
+  stream.synchronise();
+  start->record(stream);
+  run();
+  stop->record(stream);
+  stream.synchronise();
+  device.synchronise();
+  return stop->elapsed_us(*start);
+}
+
+TimingOutcome alternate(Device& device, Stream& stream, std::span<Contender> contenders,
+                        const TimingOptions& options) {
+  TimingOutcome outcome;
+  std::vector<double> times(contenders.size());
+  for (int i = 0; i < options.warm_up_runs; ++i)
+    if (!run_round(device, stream, contenders, Mode::hot, false, times, outcome.fault))
+      return outcome;
+  const bool can_throttle = device.state().nominal_clock_mhz.has_value();
+  const Clock::time_point start = Clock::now();
+  for (int round = 0; round < options.most_samples; ++round) {
+    const bool is_enough = round >= options.least_samples;
+    if (is_enough && (seconds_since(start) > options.budget_s ||
+                      is_stable(contenders, options.stable_within)))
+      break;
+    if (!run_round(device, stream, contenders, options.mode, round % 2 == 1, times, outcome.fault))
+      return outcome;
+    if (can_throttle && is_slow_clock(device.state()) && !outcome.is_throttled) {
+      outcome.is_throttled = ++outcome.num_throttled >= kMostDiscards;
+      --round;
+      continue;
+    }
+    for (std::size_t i = 0; i < contenders.size(); ++i)
+      contenders[i].samples_us.push_back(times[i]);
+  }
+  outcome.state = device.state();
+  return outcome;
+}
+
+std::vector<double> ratios(const Contender& a, const Contender& b) {
+  std::vector<double> list;
+  for (std::size_t i = 0; i < std::min(a.samples_us.size(), b.samples_us.size()); ++i)
+    list.push_back(b.samples_us[i] / a.samples_us[i]);
+  return list;
+}
+
+std::string verdict(const std::vector<double>& ratios) {
+  const Interval interval = median_interval(ratios);
+  if (interval.low > 1 + kBeyond) return "faster";
+  if (interval.high < 1 - kBeyond) return "slower";
+  if (interval.low > 1 - kSameWithin && interval.high < 1 + kSameWithin) return "same";
+  return "cannot tell";
+}
+
+}  // namespace rooftile

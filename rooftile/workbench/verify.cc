@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "rooftile/workbench/verify.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "rooftile/base/error.h"
+#include "rooftile/base/text.h"
+#include "rooftile/op/bind.h"
+#include "rooftile/op/proof.h"
+
+namespace rooftile {
+namespace {
+
+// Everything one kernel needs to be run on one problem.
+struct Bench {
+  const OpDef& op;
+  const KernelDef& kernel;
+  Device& device;
+  Stream& stream;
+  Workload workload;
+  Plan plan;
+  Workspace workspace;
+
+  Bench(const OpDef& op_def, const KernelDef& kernel_def, const Problem& problem, Device& dev,
+        Stream& on)
+      : op(op_def),
+        kernel(kernel_def),
+        device(dev),
+        stream(on),
+        workload(op_def, problem, dev, on),
+        plan(kernel_def, workload.problem(), dev),
+        workspace(plan, dev, on) {}
+
+  void run() {
+    workload.reset();
+    workload.run(plan, workspace.data());
+  }
+};
+
+std::string run_and_check(Bench& bench, Policy policy, Record& record) {
+  bench.run();
+  const std::string fault = check_outputs(bench.op, bench.workload, policy, record);
+  const std::string memory = bench.workload.memory_fault();
+  return !memory.empty() ? memory : fault;
+}
+
+// The promise of equal bits, and for kernels that promise nothing that every run is right.
+std::string check_repeats(Bench& bench, const VerifyOptions& options, Record& record) {
+  bench.run();
+  const std::string first = bench.workload.output_bits();
+  for (int i = 1; i < options.repeats; ++i) {
+    if (bench.kernel.determinism == Determinism::any) {
+      if (std::string fault = run_and_check(bench, options.policy, record); !fault.empty())
+        return "run " + std::to_string(i + 1) + ": " + fault;
+      continue;
+    }
+    bench.run();
+    if (bench.workload.output_bits() != first)
+      return "not repeatable: run " + std::to_string(i + 1) + " gave other bits";
+  }
+  return "";
+}
+
+// The same problem with one row, its data that of the batch's row: only for problems whose outputs
+// all begin with the batch axis and whose strides follow from the shape.
+std::optional<Problem> one_row(const OpDef& op, const Problem& problem) {
+  if (op.batch_axis.empty() || problem.axis(op.batch_axis) < 2) return std::nullopt;
+  ProblemText text{.op = op.name, .kernel = problem.kernel};
+  for (const auto& [axis, extent] : problem.axes)
+    text.assignments.emplace_back(axis, std::to_string(axis == op.batch_axis ? 1 : extent));
+  for (const ArgChoice& arg : problem.args) {
+    if (!arg.is_present) continue;
+    if (arg.has_own_strides || arg.scaling || !arg.alias.empty()) return std::nullopt;
+    text.assignments.emplace_back(arg.name, name(arg.dtype));
+  }
+  for (const OptionChoice& option : problem.options)
+    text.assignments.emplace_back(option.name, option.value);
+  text.assignments.emplace_back("data", problem.data);
+  return bind(op, text);
+}
+
+bool begins_with(const ArgDef& arg, const std::string& axis) {
+  return !arg.axes.empty() && arg.axes.front() == axis;
+}
+
+// A row alone must give the bits that it has in the batch.
+std::string check_rows(Bench& bench) {
+  const Problem& problem = bench.workload.problem();
+  const auto alone = one_row(bench.op, problem);
+  if (!alone || !supports(bench.kernel, *alone, bench.device.properties())) return "";
+  bench.run();
+  std::vector<std::pair<std::string, std::vector<double>>> whole;
+  for (const auto* slot : bench.workload.outputs())
+    whole.emplace_back(slot->name, slot->tensor->load());
+  const std::int64_t rows = problem.axis(bench.op.batch_axis);
+  Bench single(bench.op, bench.kernel, *alone, bench.device, bench.stream);
+  for (const std::int64_t row : {std::int64_t{0}, rows / 2, rows - 1}) {
+    Values inputs(*alone);
+    for (const ArgDef& arg : bench.op.args) {
+      if (!problem.has(arg.name)) continue;
+      const Array& all = bench.workload.inputs()[arg.name];
+      Array& one = inputs[arg.name];
+      const std::int64_t first = begins_with(arg, bench.op.batch_axis)
+                                     ? row * static_cast<std::int64_t>(one.values.size())
+                                     : 0;
+      std::copy_n(all.values.begin() + first, one.values.size(), one.values.begin());
+    }
+    single.workload.set_inputs(inputs);
+    single.run();
+    for (const auto* slot : single.workload.outputs()) {
+      const std::vector<double> got = slot->tensor->load();
+      const auto in_batch = std::ranges::find(whole, slot->name, [](auto& w) { return w.first; });
+      const auto begin = in_batch->second.begin() + row * static_cast<std::int64_t>(got.size());
+      const auto same = [](double a, double b) { return a == b || (a != a && b != b); };
+      if (!std::equal(got.begin(), got.end(), begin, same))
+        return "not batch-invariant: row " + std::to_string(row) + " of '" + slot->name +
+               "' has other bits alone";
+    }
+  }
+  return "";
+}
+
+std::string judge(Bench& bench, const VerifyOptions& options, std::uint64_t seed, Record& record) {
+  bench.workload.set_inputs(seed);
+  if (std::string fault = run_and_check(bench, options.policy, record); !fault.empty()) return fault;
+  // Other data in the same memory: an answer kept by pointer or shape is wrong now.
+  bench.workload.set_inputs(seed + 1);
+  if (std::string fault = run_and_check(bench, options.policy, record); !fault.empty())
+    return "with other data in the same memory: " + fault;
+  if (std::string fault = check_repeats(bench, options, record); !fault.empty()) return fault;
+  return bench.kernel.determinism == Determinism::batch_invariant ? check_rows(bench) : "";
+}
+
+}  // namespace
+
+std::string check_outputs(const OpDef& op, Workload& workload, Policy policy, Record& record) {
+  std::string fault;
+  const auto raise = [](std::optional<double>& field, double value) {
+    field = std::max(field.value_or(0), value);
+  };
+  for (const auto* slot : workload.outputs()) {
+    const Array& expected = workload.expected()[slot->name];
+    const DType dtype = slot->tensor->view().dtype;
+    const Comparison result = compare(slot->tensor->load(), expected, dtype,
+                                      op.tolerance(workload.problem(), slot->name), policy);
+    raise(record.max_abs_error, result.max_abs_error);
+    raise(record.max_rel_error, result.max_rel_error);
+    raise(record.max_ulps, result.max_ulps);
+    if (!result.passed() && fault.empty()) fault = result.text(expected);
+  }
+  return fault;
+}
+
+Record verify(const OpDef& op, const KernelDef& kernel, const Problem& problem, Device& device,
+              const VerifyOptions& options) {
+  Problem named = problem;
+  named.kernel = kernel.name;
+  Record record{.op = op.name,
+                .kernel = kernel.id(),
+                .problem = named.text(),
+                .device = device.properties().id,
+                .data = problem.data + " seed=" + std::to_string(problem.seed + options.seed),
+                .code_hash = code_hash(kernel),
+                .command = "rooftile verify " + named.text(),
+                .date = utc_now()};
+  if (const Support support = supports(kernel, named, device.properties()); !support) {
+    record.status = Status::unsupported;
+    record.reason = support.reason;
+    return record;
+  }
+  try {
+    const std::unique_ptr<Stream> stream = device.make_stream();
+    Bench bench(op, kernel, named, device, *stream);
+    record.config = bench.plan.config().text();
+    record.reason = judge(bench, options, problem.seed + options.seed, record);
+    record.status = record.reason.empty() ? Status::passed : Status::failed;
+  } catch (const std::exception& error) {
+    record.status = Status::failed;
+    record.reason = std::string("threw: ") + error.what();
+  }
+  return record;
+}
+
+VerifyCounts verify_all(const Operation& operation, Device& device,
+                        const VerifyPlan& plan,
+                        const std::function<void(const Record&)>& on_record) {
+  VerifyCounts counts;
+  for (const KernelDef* kernel : operation.kernels) {
+    if (!plan.kernel.empty() && kernel->name != plan.kernel) continue;
+    if (!runs_on(kernel->target, device.properties())) continue;
+    int passed_edges = 0;
+    bool has_failed = false;
+    for (const std::string& set : plan.sets) {
+      for (const Problem& problem : problems_of(*operation.def, set)) {
+        const Record record = verify(*operation.def, *kernel, problem, device, plan.options);
+        on_record(record);
+        counts.passed += record.status == Status::passed ? 1 : 0;
+        counts.failed += record.status == Status::failed ? 1 : 0;
+        counts.unsupported += record.status == Status::unsupported ? 1 : 0;
+        has_failed |= record.status == Status::failed;
+        passed_edges += set == "edges" && record.status == Status::passed ? 1 : 0;
+      }
+    }
+    // Only the operation's own rule proves; a looser named policy does not.
+    if (plan.options.policy == Policy::derived && (has_failed || passed_edges > 0))
+      remember_proof(*operation.def, *kernel, device.properties(), !has_failed);
+  }
+  return counts;
+}
+
+std::vector<Problem> problems_of(const OpDef& op, const std::string& set) {
+  static const std::vector<std::string> kSmall{"smoke", "ci", "edges"};
+  std::vector<Problem> problems;
+  for (const Case& entry : op.cases) {
+    const bool is_wanted = set == "all" ? std::ranges::find(kSmall, entry.set) != kSmall.end()
+                                        : entry.set == set;
+    if (is_wanted) problems.push_back(bind(op, parse_problem_text(op.name + " " + entry.text)));
+  }
+  return problems;
+}
+
+}  // namespace rooftile

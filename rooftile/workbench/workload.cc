@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "rooftile/workbench/workload.h"
+
+#include <utility>
+
+#include "rooftile/op/generate.h"
+
+namespace rooftile {
+
+Workload::Workload(const OpDef& op, Problem problem, Device& device, Stream& stream)
+    : op_(op), problem_(std::move(problem)), device_(device), stream_(stream), inputs_(problem_) {
+  for (const ArgChoice& arg : problem_.args) {
+    Slot& slot = slots_.emplace_back();
+    slot.name = arg.name;
+    slot.is_output = arg.is_output;
+    if (!arg.is_present || !arg.alias.empty()) continue;
+    slot.own = std::make_unique<GuardedTensor>(arg, device, stream);
+    slot.tensor = slot.own.get();
+  }
+  for (std::size_t i = 0; i < slots_.size(); ++i) {
+    if (problem_.args[i].alias.empty()) continue;
+    for (Slot& owner : slots_) {
+      if (owner.name != problem_.args[i].alias) continue;
+      slots_[i].tensor = owner.tensor;
+      owner.is_shared = true;
+    }
+  }
+  for (const Slot& slot : slots_)
+    views_.push_back(slot.tensor != nullptr ? slot.tensor->view() : TensorView{});
+}
+
+void Workload::set_inputs(std::uint64_t seed) {
+  problem_.seed = seed;
+  Values inputs(problem_);
+  generate_inputs(op_, problem_, inputs);
+  set_inputs(inputs);
+}
+
+void Workload::set_inputs(const Values& inputs) {
+  inputs_ = inputs;
+  expected_.reset();
+  for (const Slot& slot : slots_) {
+    if (slot.own == nullptr || op_.find_arg(slot.name)->role == Role::out) continue;
+    std::vector<double>& values = inputs_[slot.name].values;
+    slot.own->store(values);
+    values = slot.own->load();  // as the kernel will see them
+  }
+  reset();
+}
+
+void Workload::reset() {
+  for (const Slot& slot : slots_) {
+    if (slot.own == nullptr) continue;
+    if (op_.find_arg(slot.name)->role == Role::out) {
+      slot.own->poison();
+    } else if (slot.is_shared || slot.is_output) {
+      slot.own->store(inputs_[slot.name].values);
+    }
+  }
+}
+
+void Workload::run(const Plan& plan, void* workspace) {
+  plan.run({.stream = &stream_, .workspace = workspace}, views_);
+  stream_.synchronise();
+  device_.synchronise();
+}
+
+const Values& Workload::expected() {
+  if (!expected_) {
+    expected_ = std::make_unique<Values>(inputs_);
+    op_.meaning(problem_, *expected_);
+  }
+  return *expected_;
+}
+
+std::vector<Workload::Slot*> Workload::outputs() {
+  std::vector<Slot*> list;
+  for (Slot& slot : slots_)
+    if (slot.is_output && slot.tensor != nullptr) list.push_back(&slot);
+  return list;
+}
+
+std::string Workload::output_bits() {
+  std::string bits;
+  for (const Slot* slot : outputs()) bits += slot->tensor->element_bits();
+  return bits;
+}
+
+std::string Workload::memory_fault() {
+  for (const Slot& slot : slots_) {
+    if (slot.own == nullptr) continue;
+    const bool is_written = slot.is_output || slot.is_shared;
+    if (slot.own->is_untouched(is_written)) continue;
+    return is_written ? "wrote outside '" + slot.name + "'"
+                      : "changed input '" + slot.name + "' or the memory around it";
+  }
+  return "";
+}
+
+Workspace::Workspace(const Plan& plan, Device& device, Stream& stream)
+    : memory_(device, plan.workspace_bytes()) {
+  const std::string poison(static_cast<std::size_t>(plan.workspace_bytes()), '\xff');
+  device.copy_to_device(stream, memory_.data(), poison.data(), plan.workspace_bytes());
+  stream.synchronise();
+}
+
+}  // namespace rooftile

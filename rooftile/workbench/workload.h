@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+// A problem's tensors on a device, ready to run a plan on and to be checked afterwards: inputs with
+// data, outputs poisoned, guard bands around everything, and a private image of what was there.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "rooftile/base/api.h"
+#include "rooftile/op/op.h"
+#include "rooftile/op/plan.h"
+#include "rooftile/workbench/guarded_tensor.h"
+
+namespace ROOFTILE_API rooftile {
+
+class Workload {
+ public:
+  /// Allocates memory for every present argument; contents come from set_inputs().
+  Workload(const OpDef& op, Problem problem, Device& device, Stream& stream);
+
+  /// Generates inputs from `seed`, stores them, poisons outputs, and keeps the values as stored (after
+  /// rounding to each dtype) as what the reference computes on.
+  void set_inputs(std::uint64_t seed);
+
+  /// The same with given inputs.
+  void set_inputs(const Values& inputs);
+
+  /// Poisons outputs again and restores inputs that share memory with one.
+  void reset();
+
+  /// Runs `plan` and waits for the device.
+  void run(const Plan& plan, void* workspace);
+
+  /// Inputs and expected outputs, computed by the meaning at the first call after set_inputs().
+  const Values& expected();
+
+  /// All outputs' bytes, for bitwise comparison between runs.
+  [[nodiscard]] std::string output_bits();
+
+  /// What is wrong with the memory: an input changed, something written outside an output. Empty when
+  /// all is well.
+  [[nodiscard]] std::string memory_fault();
+
+  struct Slot {
+    std::string name;
+    std::unique_ptr<GuardedTensor> own;  // null: absent, or another's memory
+    GuardedTensor* tensor = nullptr;     // null: absent
+    bool is_output = false;
+    bool is_shared = false;  // an input whose memory an output uses
+  };
+  /// Present outputs.
+  [[nodiscard]] std::vector<Slot*> outputs();
+
+  [[nodiscard]] const Problem& problem() const { return problem_; }
+  [[nodiscard]] const Values& inputs() const { return inputs_; }
+  [[nodiscard]] const std::vector<TensorView>& views() const { return views_; }
+  [[nodiscard]] Stream& stream() { return stream_; }
+
+ private:
+  const OpDef& op_;
+  Problem problem_;
+  Device& device_;
+  Stream& stream_;
+  std::vector<Slot> slots_;
+  std::vector<TensorView> views_;
+  Values inputs_;
+  std::unique_ptr<Values> expected_;  // null until asked for
+};
+
+/// A plan's workspace, poisoned: a kernel that reads it before writing gets NaN.
+class Workspace {
+ public:
+  Workspace(const Plan& plan, Device& device, Stream& stream);
+  [[nodiscard]] void* data() const { return memory_.data(); }
+
+ private:
+  DeviceMemory memory_;
+};
+
+}  // namespace rooftile
