@@ -9,4 +9,5 @@ function(rooftile_embed target output)
     COMMAND ${CMAKE_COMMAND} "-DOUTPUT=${header}" "-DFILES=${files}" -P "${script}"
     DEPENDS ${ARGN} "${script}" VERBATIM)
   target_sources(${target} PRIVATE "${header}")
+  target_include_directories(${target} PRIVATE "${PROJECT_BINARY_DIR}/generated")
 endfunction()

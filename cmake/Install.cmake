@@ -10,8 +10,6 @@ target_sources(rooftile PUBLIC FILE_SET HEADERS BASE_DIRS "${PROJECT_SOURCE_DIR}
 install(TARGETS rooftile EXPORT rooftileTargets FILE_SET HEADERS)
 
 if(TARGET rooftile_cli)
-  file(RELATIVE_PATH library_from_program "${CMAKE_INSTALL_FULL_BINDIR}" "${CMAKE_INSTALL_FULL_LIBDIR}")
-  set_target_properties(rooftile_cli PROPERTIES INSTALL_RPATH "\$ORIGIN/${library_from_program}")
   install(TARGETS rooftile_cli)
 endif()
 

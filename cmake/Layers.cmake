@@ -42,6 +42,9 @@ function(rooftile_library)
                         SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR}
                         LINKER_LANGUAGE CXX)
   target_link_libraries(rooftile PRIVATE Threads::Threads ${CMAKE_DL_LIBS})
+  if(NOT ROOFTILE_SANITIZE)
+    target_link_options(rooftile PRIVATE -Wl,--no-undefined)
+  endif()
   target_include_directories(rooftile INTERFACE $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}>
                              $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
   target_compile_features(rooftile INTERFACE cxx_std_20)

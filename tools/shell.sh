@@ -2,6 +2,9 @@
 # What ./demo, ./test, .ci/run and tools/setup share: progress lines and the time of each stage.
 # Sourced with the checkout as the current folder.
 
+# Compiled objects are found again in another checkout of the same sources.
+export CCACHE_BASEDIR=$PWD
+
 stage_times=()
 
 say() { printf '%s\n' "$*"; }

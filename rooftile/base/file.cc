@@ -29,8 +29,10 @@ fs::path folder_of(const std::string& path) {
 
 std::optional<std::string> read_file(const std::string& path, std::int64_t most_bytes) {
   std::error_code error;
-  if (!fs::exists(path, error)) return std::nullopt;
-  if (!fs::is_regular_file(path, error)) fail_io("read", path, EISDIR);
+  const fs::file_status status = fs::status(path, error);
+  if (status.type() == fs::file_type::not_found) return std::nullopt;
+  if (status.type() == fs::file_type::none) fail_io("read", path, error.value());
+  if (status.type() != fs::file_type::regular) fail_io("read", path, EISDIR);
   const auto size = static_cast<std::int64_t>(fs::file_size(path, error));
   if (error || size > most_bytes) fail_io("read", path, error ? error.value() : EFBIG);
   std::ifstream file(path, std::ios::binary);
@@ -64,12 +66,18 @@ void replace_file(const std::string& path, const std::string& text) {
 
 void check_writable(const std::string& path) {
   std::error_code ignored;
-  const bool is_folder = fs::is_directory(path, ignored);
   const std::string folder = folder_of(path).string();
-  if (path.empty() || is_folder || ::access(folder.c_str(), W_OK) != 0) {
-    const int error = path.empty() ? ENOENT : is_folder ? EISDIR : errno;
-    fail_input("cannot write '" + path + "': " + std::strerror(error));
+  int error = 0;
+  if (path.empty()) {
+    error = ENOENT;
+  } else if (fs::is_directory(path, ignored)) {
+    error = EISDIR;
+  } else if (::access(folder.c_str(), W_OK) != 0) {
+    error = errno;
+  } else if (!fs::is_directory(folder, ignored)) {
+    error = ENOTDIR;
   }
+  if (error != 0) fail_input("cannot write '" + path + "': " + std::strerror(error));
 }
 
 std::string cache_folder() {

@@ -37,8 +37,10 @@ std::vector<std::string> split_words(std::string_view text) {
 std::string join(const std::vector<std::string>& parts, std::string_view separator,
                  std::string_view quote) {
   std::string text;
+  bool is_first = true;
   for (const std::string& part : parts) {
-    if (!text.empty()) text += separator;
+    if (!is_first) text += separator;
+    is_first = false;
     text.append(quote).append(part).append(quote);
   }
   return text;
@@ -46,12 +48,9 @@ std::string join(const std::vector<std::string>& parts, std::string_view separat
 
 std::optional<std::int64_t> parse_int(std::string_view text) {
   using Suffix = std::pair<std::string_view, std::int64_t>;
-  static constexpr std::array<Suffix, 6> kSuffixes{Suffix{"ki", 1024},
-                                                   {"Mi", 1024 * 1024},
-                                                   {"Gi", 1024 * 1024 * 1024},
-                                                   {"k", 1000},
-                                                   {"M", 1000000},
-                                                   {"G", 1000000000}};
+  static constexpr std::array<Suffix, 6> kSuffixes{
+      Suffix{"ki", 1024}, {"Mi", 1024 * 1024}, {"Gi", 1024 * 1024 * 1024},
+      {"k", 1000},        {"M", 1000000},      {"G", 1000000000}};
   std::int64_t unit = 1;
   for (const auto& [name, factor] : kSuffixes) {
     if (!text.ends_with(name)) continue;
@@ -97,6 +96,13 @@ std::string time_text(double time_us) {
   if (time_us < 1e3) return figures(time_us) + " us";
   if (time_us < 1e6) return figures(time_us / 1e3) + " ms";
   return figures(time_us / 1e6) + " s";
+}
+
+std::string rate_text(double per_s, std::string_view unit) {
+  static constexpr std::array<const char*, 6> kPrefixes{"", "k", "M", "G", "T", "P"};
+  std::size_t prefix = 0;
+  for (; per_s >= 999.5 && prefix + 1 < kPrefixes.size(); ++prefix) per_s /= 1e3;
+  return figures(per_s) + " " + kPrefixes[prefix] + std::string(unit);
 }
 
 std::string shell_quote(std::string_view word) {

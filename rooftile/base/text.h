@@ -41,6 +41,9 @@ std::string bytes_text(double bytes);
 /// A time with a unit that keeps it readable: "3.21 us", "1.20 ms".
 std::string time_text(double time_us);
 
+/// A rate with a decimal prefix before its unit: rate_text(8.23e10, "FLOP/s") is "82.3 GFLOP/s".
+std::string rate_text(double per_s, std::string_view unit);
+
 /// `word` as one shell word: quoted only where the shell would otherwise change it.
 std::string shell_quote(std::string_view word);
 

@@ -72,12 +72,17 @@ double Problem::number(std::string_view option_name) const {
 double Problem::bytes(std::string_view arg_name) const {
   const ArgChoice& choice = arg(arg_name);
   if (!choice.is_present) return 0;
-  auto total = static_cast<double>(bytes_of(choice.dtype, num_elements(choice.shape)));
+  Dims distinct = choice.shape;
+  for (int i = 0; i < distinct.rank(); ++i)
+    if (distinct[i] > 1 && choice.strides[i] == 0) distinct[i] = 1;
+  auto total = static_cast<double>(bytes_of(choice.dtype, num_elements(distinct)));
   if (choice.scaling) {
     const std::int64_t blocks = num_elements(scale_shape(choice.shape, choice.scaling->block));
     total += static_cast<double>(bytes_of(choice.scaling->dtype, blocks));
     if (choice.scaling->zero_point)
       total += static_cast<double>(bytes_of(*choice.scaling->zero_point, blocks));
+    if (choice.scaling->second_scale)
+      total += static_cast<double>(bytes_of(*choice.scaling->second_scale, 1));
   }
   return total;
 }

@@ -67,7 +67,8 @@ struct Problem {
   [[nodiscard]] std::string_view option(std::string_view name) const;
   [[nodiscard]] double number(std::string_view option_name) const;
 
-  /// Compulsory bytes of one present argument, with its scales; 0 when absent.
+  /// Compulsory bytes of one present argument, with its scales; 0 when absent. What a stride of 0
+  /// repeats is one element in memory.
   [[nodiscard]] double bytes(std::string_view arg_name) const;
 
   /// The line that names this problem. With `with_kernel` false, the line shared by all kernels.

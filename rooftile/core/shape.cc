@@ -36,9 +36,9 @@ Dims row_major(const Dims& shape) {
 }
 
 bool is_contiguous(const Dims& shape, const Dims& strides) {
+  if (std::ranges::find(shape, 0) != shape.end()) return true;
   std::int64_t expected = 1;
   for (int i = shape.rank() - 1; i >= 0; --i) {
-    if (shape[i] == 0) return true;
     if (shape[i] == 1) continue;
     if (strides[i] != expected) return false;
     expected *= shape[i];
@@ -47,9 +47,9 @@ bool is_contiguous(const Dims& shape, const Dims& strides) {
 }
 
 OffsetRange offset_range(const Dims& shape, const Dims& strides) {
+  if (std::ranges::find(shape, 0) != shape.end()) return {0, -1};
   OffsetRange range{0, 0};
   for (int i = 0; i < shape.rank(); ++i) {
-    if (shape[i] == 0) return {0, -1};
     std::int64_t reach = 0;
     if (__builtin_mul_overflow(shape[i] - 1, strides[i], &reach) ||
         __builtin_add_overflow(reach < 0 ? range.least : range.greatest, reach,

@@ -1,11 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "rooftile/device/device.h"
 
+#include <atomic>
+
 #include "rooftile/base/error.h"
 #include "rooftile/base/text.h"
 #include "rooftile/device/cpu/cpu_device.h"
 
 namespace rooftile {
+
+std::shared_ptr<const std::uint64_t> Device::next_life() {
+  static std::atomic<std::uint64_t> count{0};
+  return std::make_shared<const std::uint64_t>(++count);
+}
 
 const std::vector<DeviceFactory>& device_factories() {
   static const std::vector<DeviceFactory> factories{cpu_device_factory()};

@@ -79,6 +79,11 @@ class Event {
 class Device {
  public:
   virtual ~Device() = default;
+
+  /// A number that no other device of this process ever has, where an address may come again; gone
+  /// with the device, so that what outlives it can tell.
+  [[nodiscard]] const std::shared_ptr<const std::uint64_t>& life() const { return life_; }
+
   [[nodiscard]] virtual const DeviceProperties& properties() const = 0;
   [[nodiscard]] virtual DeviceId device_id() const = 0;
 
@@ -108,18 +113,25 @@ class Device {
 
   /// The data sheet's limits, where there is a data sheet.
   [[nodiscard]] virtual Ceilings sheet() const { return {}; }
+
+ private:
+  static std::shared_ptr<const std::uint64_t> next_life();
+  std::shared_ptr<const std::uint64_t> life_ = next_life();
 };
 
-/// Frees itself; tied to the device that allocated it.
+/// Frees itself; tied to the device that allocated it, and nothing once that is gone.
 class DeviceMemory {
  public:
   DeviceMemory(Device& device, std::int64_t bytes)
-      : device_(&device), data_(device.allocate(bytes)), bytes_(bytes) {}
+      : device_(&device), life_(device.life()), data_(device.allocate(bytes)), bytes_(bytes) {}
   ~DeviceMemory() {
-    if (data_ != nullptr) device_->release(data_);
+    if (data_ != nullptr && !life_.expired()) device_->release(data_);
   }
   DeviceMemory(DeviceMemory&& other) noexcept
-      : device_(other.device_), data_(std::exchange(other.data_, nullptr)), bytes_(other.bytes_) {}
+      : device_(other.device_),
+        life_(std::move(other.life_)),
+        data_(std::exchange(other.data_, nullptr)),
+        bytes_(other.bytes_) {}
   DeviceMemory& operator=(DeviceMemory&&) = delete;
 
   [[nodiscard]] void* data() const { return data_; }
@@ -127,6 +139,7 @@ class DeviceMemory {
 
  private:
   Device* device_;
+  std::weak_ptr<const std::uint64_t> life_;
   void* data_;
   std::int64_t bytes_;
 };

@@ -39,18 +39,21 @@ void bind_dtype(const ArgDef& def, const Problem& problem, Assignments& given, A
   }
   arg.dtype = def.default_dtype_of.empty() ? def.dtypes.front()
                                            : problem.dtype(def.default_dtype_of);
-  if (!is_named) return;
+  if (!arg.is_present) return;
   std::vector<std::string> allowed;
   for (const DType dtype : def.dtypes) allowed.emplace_back(name(dtype));
-  try {
-    arg.dtype = parse_dtype(*text);
-  } catch (const Error&) {
-    fail_input(problem.op + ": " + def.name + "='" + *text + "' is not a dtype; allowed here: " +
-               join(allowed, ", "));
+  if (is_named) {
+    try {
+      arg.dtype = parse_dtype(*text);
+    } catch (const Error&) {
+      fail_input(problem.op + ": " + def.name + "='" + *text +
+                 "' is not a dtype; allowed here: " + join(allowed, ", "));
+    }
   }
   if (std::ranges::find(def.dtypes, arg.dtype) == def.dtypes.end())
-    fail_input(problem.op + ": " + def.name + "=" + *text + ": this argument takes " +
-               join(allowed, ", "));
+    fail_input(problem.op + ": " + def.name + "=" + std::string(name(arg.dtype)) +
+               (is_named ? "" : " (as '" + def.default_dtype_of + "')") +
+               ": this argument takes " + join(allowed, ", "));
 }
 
 void bind_scaling(const ArgDef& def, Assignments& given, ArgChoice& arg) {
@@ -71,6 +74,8 @@ void bind_scaling(const ArgDef& def, Assignments& given, ArgChoice& arg) {
   choice.dtype = parse_dtype(*scale);
   if (swizzle && *swizzle != "128x4")
     fail_input(unknown_name(def.name + ".swizzle", *swizzle, {"128x4"}));
+  if (swizzle && arg.shape.rank() != 2)
+    fail_input(def.name + ".swizzle: only the scales of a matrix can be swizzled");
   if (swizzle) choice.layout = ScaleLayout::swizzled_128x4;
   if (zero) choice.zero_point = parse_dtype(*zero);
   if (second) choice.second_scale = parse_dtype(*second);
@@ -138,14 +143,64 @@ void bind_alias(const ArgDef& def, const Problem& problem, Assignments& given, A
   const auto other = std::ranges::find_if(
       problem.args, [&](const ArgChoice& choice) { return choice.name == *text; });
   if (other == problem.args.end() || !other->is_present || other->dtype != arg.dtype ||
-      other->strides != arg.strides || other->offset != arg.offset)
+      !(other->shape == arg.shape) || !(other->strides == arg.strides) ||
+      other->offset != arg.offset || other->scaling != arg.scaling)
     fail_input(def.name + ".alias=" + *text +
-               ": both must be present with the same dtype, strides and offset");
+               ": both must be present with the same dtype, shape, strides, offset and scales");
   for (const ArgChoice& output : problem.args)
     if (output.alias == *text)
       fail_input(def.name + ".alias=" + *text + ": output '" + output.name +
                  "' uses that memory already");
   arg.alias = *text;
+}
+
+void add_scaling(const std::string& arg, const Scaling& scaling, Assignments& assignments) {
+  std::vector<std::string> block;
+  for (const std::int64_t extent : scaling.block) block.push_back(std::to_string(extent));
+  assignments.emplace_back(arg + ".block", join(block, ","));
+  assignments.emplace_back(arg + ".scale", name(scaling.scale.dtype));
+  if (scaling.layout == ScaleLayout::swizzled_128x4)
+    assignments.emplace_back(arg + ".swizzle", "128x4");
+  if (scaling.zero_point.is_present())
+    assignments.emplace_back(arg + ".zero", name(scaling.zero_point.dtype));
+  if (scaling.second_scale.is_present())
+    assignments.emplace_back(arg + ".scale2", name(scaling.second_scale.dtype));
+}
+
+// An output's memory may be that of one argument, an input: what it may use the operation declares.
+void add_alias(const OpDef& op, std::span<const TensorView> views, std::size_t index,
+               Assignments& assignments) {
+  if (num_elements(views[index].shape) == 0) return;  // no memory
+  const ArgDef& arg = op.args[index];
+  const ArgDef* shared = nullptr;
+  for (std::size_t i = 0; i < views.size(); ++i) {
+    if (i == index || views[i].data != views[index].data) continue;
+    if (op.args[i].role != Role::in || shared != nullptr)
+      fail_input(op.name + ": output '" + arg.name + "' has the memory of '" + op.args[i].name +
+                 "'" + (shared != nullptr ? " and of '" + shared->name + "'" : ""));
+    shared = &op.args[i];
+    assignments.emplace_back(arg.name + ".alias", shared->name);
+  }
+}
+
+void check_scaling(const ArgChoice& choice, const TensorView& view) {
+  if ((view.scaling != nullptr) != choice.scaling.has_value())
+    fail_input("argument '" + choice.name + "' " +
+               (choice.scaling ? "lacks the block scales that the plan was prepared for"
+                               : "has block scales, the plan was prepared for none"));
+  if (view.scaling == nullptr) return;
+  const Scaling& given = *view.scaling;
+  const auto dtype_of = [](const TensorView& part) {
+    return part.is_present() ? std::optional(part.dtype) : std::nullopt;
+  };
+  const ScaleChoice has{.dtype = given.scale.dtype,
+                        .block = given.block,
+                        .layout = given.layout,
+                        .zero_point = dtype_of(given.zero_point),
+                        .second_scale = dtype_of(given.second_scale)};
+  if (!(has == *choice.scaling) || !given.scale.is_present())
+    fail_input("argument '" + choice.name +
+               "' has other block scales than the plan was prepared for");
 }
 
 void refuse_rest(const OpDef& op, const Assignments& given) {
@@ -200,10 +255,8 @@ void add_view(const OpDef& op, std::span<const TensorView> views, std::size_t in
   for (const std::int64_t stride : view.strides) strides.push_back(std::to_string(stride));
   if (!info(view.dtype).is_packed())
     assignments.emplace_back(arg.name + ".stride", join(strides, ","));
-  if (arg.role == Role::in) return;
-  for (std::size_t i = 0; i < views.size(); ++i)
-    if (op.args[i].role == Role::in && views[i].data == view.data)
-      assignments.emplace_back(arg.name + ".alias", op.args[i].name);
+  if (view.scaling != nullptr) add_scaling(arg.name, *view.scaling, assignments);
+  if (arg.role != Role::in) add_alias(op, views, index, assignments);
 }
 
 void check_view(const ArgChoice& choice, const TensorView& view) {
@@ -221,6 +274,7 @@ void check_view(const ArgChoice& choice, const TensorView& view) {
     if (view.shape[i] > 1 && view.strides[i] != choice.strides[i])
       fail_input("argument '" + choice.name + "' has strides " + to_string(view.strides) +
                  ", the plan was prepared for " + to_string(choice.strides));
+  check_scaling(choice, view);
 }
 
 }  // namespace rooftile

@@ -8,6 +8,7 @@
 #include <atomic>
 #include <filesystem>
 #include <iostream>
+#include <memory>
 #include <system_error>
 
 #include "rooftile/base/error.h"
@@ -74,10 +75,34 @@ void CacheFile::update(const std::function<void(Entries&)>& change) const {
   change(entries);
   const Json file{{"schema", kCacheSchema}, {"entries", entries}};
   try {
-    replace_file(path_, file.dump(1) + "\n");
+    replace_file(path_, file.dump(1, ' ', false, Json::error_handler_t::replace) + "\n");
   } catch (const Error& error) {
     if (!has_warned.exchange(true)) warn(std::string(error.what()) + "; nothing is remembered");
   }
+}
+
+KnownEntries& KnownEntries::of(const std::string& name) {
+  static std::mutex mutex;
+  static std::map<std::string, std::unique_ptr<KnownEntries>> all;
+  const CacheFile file(name);
+  const std::lock_guard lock(mutex);
+  std::unique_ptr<KnownEntries>& known = all[file.path()];
+  if (known == nullptr) known.reset(new KnownEntries(file));
+  return *known;
+}
+
+std::optional<std::string> KnownEntries::find(const std::string& key) {
+  const std::lock_guard lock(mutex_);
+  const auto found = entries_.find(key);
+  return found == entries_.end() ? std::nullopt : std::optional(found->second);
+}
+
+void KnownEntries::update(const std::function<void(CacheFile::Entries&)>& change) {
+  {
+    const std::lock_guard lock(mutex_);
+    change(entries_);
+  }
+  file_.update(change);
 }
 
 }  // namespace rooftile

@@ -6,6 +6,8 @@
 
 #include <functional>
 #include <map>
+#include <mutex>
+#include <optional>
 #include <string>
 
 #include "rooftile/base/api.h"
@@ -30,6 +32,25 @@ class CacheFile {
 
  private:
   std::string path_;
+};
+
+/// What a cache file says, read once for each folder and then kept in step with the changes of this
+/// process: what dispatch asks at every choice.
+class KnownEntries {
+ public:
+  static KnownEntries& of(const std::string& name);
+
+  [[nodiscard]] std::optional<std::string> find(const std::string& key);
+
+  /// Changes what is known and the file.
+  void update(const std::function<void(CacheFile::Entries&)>& change);
+
+ private:
+  explicit KnownEntries(const CacheFile& file) : file_(file), entries_(file.read()) {}
+
+  std::mutex mutex_;
+  CacheFile file_;
+  CacheFile::Entries entries_;
 };
 
 }  // namespace rooftile

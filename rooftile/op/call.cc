@@ -26,7 +26,7 @@ void append(std::string& key, const T& value) {
 std::string key_of(std::string_view op, const Device& device, std::span<const TensorView> views,
                    std::span<const OptionValue> options) {
   std::string key(op);
-  append(key, &device);
+  append(key, *device.life());
   for (const TensorView& view : views) {
     key += view.is_present() ? '1' : '0';
     if (!view.is_present()) continue;

@@ -5,6 +5,8 @@
 #include <array>
 #include <set>
 
+#include "rooftile/base/text.h"
+
 namespace rooftile {
 namespace {
 
@@ -48,6 +50,31 @@ void check_args(const OpDef& op, std::vector<std::string>& errors) {
   if (!has_output) errors.emplace_back("no argument is an output");
 }
 
+// Whether dtypes and presence can be settled one argument after another.
+bool is_circular(const OpDef& op, std::string ArgDef::* link) {
+  for (const ArgDef& start : op.args) {
+    const ArgDef* arg = &start;
+    for (std::size_t steps = 0; arg != nullptr && !(arg->*link).empty(); ++steps) {
+      if (steps > op.args.size()) return true;
+      arg = op.find_arg(arg->*link);
+    }
+  }
+  return false;
+}
+
+void check_options(const OpDef& op, std::vector<std::string>& errors) {
+  for (const OptionDef& option : op.options) {
+    const std::string& value = option.default_value;
+    const auto number = parse_number(value);
+    const bool is_good = option.kind == OptionKind::choice
+                             ? std::ranges::find(option.choices, value) != option.choices.end()
+                             : number && *number >= option.least && *number <= option.greatest &&
+                                   (option.kind == OptionKind::number || parse_int(value));
+    if (!is_good)
+      errors.push_back("option '" + option.name + "' does not allow its default '" + value + "'");
+  }
+}
+
 }  // namespace
 
 ArgDef in(std::string name, std::vector<std::string> axes) {
@@ -77,6 +104,12 @@ std::vector<std::string> declaration_errors(const OpDef& op) {
   std::vector<std::string> errors;
   check_names(op, errors);
   check_args(op, errors);
+  check_options(op, errors);
+  if (is_circular(op, &ArgDef::default_dtype_of) || is_circular(op, &ArgDef::present_with))
+    errors.emplace_back("arguments refer to each other in a circle");
+  if (!op.batch_axis.empty() &&
+      std::ranges::none_of(op.axes, [&](const AxisDef& a) { return a.name == op.batch_axis; }))
+    errors.push_back("unknown batch axis '" + op.batch_axis + "'");
   if (!op.meaning) errors.emplace_back("no meaning");
   if (!op.cost) errors.emplace_back("no cost");
   if (!op.tolerance) errors.emplace_back("no tolerance");

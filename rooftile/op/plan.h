@@ -19,7 +19,7 @@ class Plan {
   Plan(const KernelDef& kernel, Problem problem, Device& device, Config config = {});
 
   /// Runs on `views`, one for each declared argument in order, absent ones without data. Checks them
-  /// against the problem, then launches. Asynchronous with respect to the host where the device is;
+  /// against the problem, shared memory included, then launches. Asynchronous with respect to the host where the device is;
   /// const and thread-safe; allocates nothing.
   void run(const Context& context, std::span<const TensorView> views) const;
 

@@ -42,17 +42,6 @@ int hash_if_inside(dl_phdr_info* module, std::size_t, void* data) {
   return 1;
 }
 
-// What the cache says of each kernel, read once; changes of this process are kept in step.
-struct Known {
-  std::mutex mutex;
-  CacheFile::Entries entries;
-};
-
-Known& known() {
-  static Known instance{.mutex = {}, .entries = CacheFile(kFile).read()};
-  return instance;
-}
-
 std::string key_of(const KernelDef& kernel, const DeviceProperties& device) {
   return kernel.id() + " on " + device.kind;
 }
@@ -88,28 +77,22 @@ std::string_view name(ProofState state) {
 }
 
 ProofState proof_state(const OpDef& op, const KernelDef& kernel, const DeviceProperties& device) {
-  const std::lock_guard lock(known().mutex);
-  const auto found = known().entries.find(key_of(kernel, device));
-  if (found == known().entries.end()) return ProofState::none;
-  return found->second == value_of(op, kernel) ? ProofState::current : ProofState::stale;
+  const auto found = KnownEntries::of(kFile).find(key_of(kernel, device));
+  if (!found) return ProofState::none;
+  return *found == value_of(op, kernel) ? ProofState::current : ProofState::stale;
 }
 
 void remember_proof(const OpDef& op, const KernelDef& kernel, const DeviceProperties& device,
                     bool passed) {
   const std::string key = key_of(kernel, device);
   const std::string value = value_of(op, kernel);
-  const auto change = [&](CacheFile::Entries& entries) {
+  KnownEntries::of(kFile).update([&](CacheFile::Entries& entries) {
     if (passed) {
       entries[key] = value;
     } else {
       entries.erase(key);
     }
-  };
-  {
-    const std::lock_guard lock(known().mutex);
-    change(known().entries);
-  }
-  CacheFile(kFile).update(change);
+  });
 }
 
 }  // namespace rooftile

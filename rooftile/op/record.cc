@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <ctime>
+#include <initializer_list>
 
 #include "rooftile/base/error.h"
 #include "rooftile/base/json.h"
@@ -104,8 +105,17 @@ struct Reader {
   static void read(const Json& field, std::int64_t& value) { value = field.get<std::int64_t>(); }
   static void read(const Json& field, Origin& value) { read_enum(field, kOrigins, value); }
   static void read(const Json& field, Status& value) { read_enum(field, kStatuses, value); }
-  static void read(const Json& field, Quantiles& value) { visit_quantiles(value, Reader{&field}); }
+  // Half a figure is not read as zeros.
+  static void require(const Json& object, std::initializer_list<const char*> keys) {
+    for (const char* key : keys)
+      if (!object.contains(key)) fail_input(object.dump().substr(0, 80) + " lacks '" + key + "'");
+  }
+  static void read(const Json& field, Quantiles& value) {
+    require(field, {"median", "p10", "p90", "n"});
+    visit_quantiles(value, Reader{&field});
+  }
   static void read(const Json& field, Against& value) {
+    require(field, {"kernel", "time_us", "ratio", "verdict"});
     const Reader reader{&field};
     reader("kernel", value.kernel);
     reader("time_us", value.time_us);
@@ -150,6 +160,7 @@ std::vector<Record> records_from_json(const std::string& text, const std::string
     std::vector<Record> records;
     for (const Json& object : file["records"]) {
       if (!object.is_object()) fail_input("a record is not an object");
+      Reader::require(object, {"op", "kernel", "problem", "device", "origin", "status"});
       visit_record(records.emplace_back(), Reader{&object});
     }
     return records;

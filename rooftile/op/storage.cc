@@ -109,33 +109,67 @@ double choose_scale(double amax, DType element, DType scale) {
                                               : round_to(scale, exact);
 }
 
+// The least and greatest value of a block, 0 included.
+struct BlockRange {
+  double least = 0;
+  double most = 0;
+  [[nodiscard]] double amax() const { return std::max(-least, most); }
+};
+
+std::vector<BlockRange> block_ranges(const std::vector<double>& values, const TensorView& view) {
+  std::vector<BlockRange> ranges(
+      static_cast<std::size_t>(num_elements(view.scaling->scale.shape)));
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    BlockRange& range =
+        ranges[static_cast<std::size_t>(scale_index(view, static_cast<std::int64_t>(i)))];
+    range.least = std::min(range.least, values[i]);
+    range.most = std::max(range.most, values[i]);
+  }
+  return ranges;
+}
+
+// With a zero point the block's least value gets the type's least code, its greatest the greatest.
+void store_zero_point(const BlockRange& range, const TensorView& view, std::int64_t index,
+                      double second) {
+  const Scaling& scaling = *view.scaling;
+  const double least_code = round_to(view.dtype, -HUGE_VAL);
+  const double levels = info(view.dtype).max_finite - least_code;
+  const double exact = range.amax() == 0 ? 1 : (range.most - range.least) / levels / second;
+  store_element(scaling.scale.dtype, scaling.scale.data, scale_place(scaling, index), exact);
+  const double scale = load_scale(scaling, index);
+  const double zero = scale == 0 ? 0 : std::nearbyint(least_code - range.least / scale);
+  store_element(scaling.zero_point.dtype, scaling.zero_point.data, index, zero);
+}
+
 void store_scaled(const std::vector<double>& values, const TensorView& view) {
   const Scaling& scaling = *view.scaling;
-  const auto blocks = static_cast<std::size_t>(num_elements(scaling.scale.shape));
-  std::vector<double> amax(blocks, 0.0);
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    double& most = amax[static_cast<std::size_t>(scale_index(view, static_cast<std::int64_t>(i)))];
-    most = std::max(most, std::abs(values[i]));
-  }
+  const bool has_zero = scaling.zero_point.is_present();
+  const std::vector<BlockRange> ranges = block_ranges(values, view);
   double second = 1;
   if (scaling.second_scale.is_present()) {
-    const double most = amax.empty() ? 0 : *std::ranges::max_element(amax);
+    double most = 0;
+    for (const BlockRange& range : ranges) most = std::max(most, range.amax());
     if (most > 0)
       second = most / (info(view.dtype).max_finite * info(scaling.scale.dtype).max_finite);
     store_element(scaling.second_scale.dtype, scaling.second_scale.data, 0, second);
     second = load_element(scaling.second_scale.dtype, scaling.second_scale.data, 0);
   }
-  for (std::size_t b = 0; b < blocks; ++b) {
+  for (std::size_t b = 0; b < ranges.size(); ++b) {
     const auto index = static_cast<std::int64_t>(b);
-    store_element(scaling.scale.dtype, scaling.scale.data, scale_place(scaling, index),
-                  choose_scale(amax[b] / second, view.dtype, scaling.scale.dtype));
-    if (scaling.zero_point.is_present())
-      store_element(scaling.zero_point.dtype, scaling.zero_point.data, index, 0);
+    if (has_zero) {
+      store_zero_point(ranges[b], view, index, second);
+    } else {
+      store_element(scaling.scale.dtype, scaling.scale.data, scale_place(scaling, index),
+                    choose_scale(ranges[b].amax() / second, view.dtype, scaling.scale.dtype));
+    }
   }
   std::vector<double> codes(values.size());
   for (std::size_t i = 0; i < values.size(); ++i) {
-    const double scale = load_scale(scaling, scale_index(view, static_cast<std::int64_t>(i)));
+    const std::int64_t index = scale_index(view, static_cast<std::int64_t>(i));
+    const double scale = load_scale(scaling, index);
     codes[i] = scale == 0 ? 0 : values[i] / scale;
+    if (has_zero)
+      codes[i] += load_element(scaling.zero_point.dtype, scaling.zero_point.data, index);
   }
   store_codes(codes.data(), view);
 }

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <mutex>
 
 #include "rooftile/base/text.h"
 #include "rooftile/op/cache.h"
@@ -16,16 +15,6 @@ namespace {
 constexpr const char* kFile = "tuned.json";
 constexpr std::int64_t kExactTo = 16;
 
-struct Known {
-  std::mutex mutex;
-  CacheFile::Entries entries;
-};
-
-Known& known() {
-  static Known instance{.mutex = {}, .entries = CacheFile(kFile).read()};
-  return instance;
-}
-
 std::string extent_class(std::int64_t extent) {
   if (extent <= kExactTo) return std::to_string(extent);
   return "<=" + std::to_string(std::bit_ceil(static_cast<std::uint64_t>(extent)));
@@ -35,7 +24,8 @@ std::string arg_class(const ArgChoice& arg) {
   std::string text = " " + arg.name + "=" + std::string(name(arg.dtype));
   for (int i = 0; i < arg.strides.rank(); ++i)
     if (arg.strides[i] == 1) text += "/" + std::to_string(i);  // which dimension is contiguous
-  if (arg.scaling) text += "/scaled" + to_string(arg.scaling->block);
+  if (arg.scaling)
+    text += "/" + std::string(name(arg.scaling->dtype)) + to_string(arg.scaling->block);
   return text;
 }
 
@@ -77,11 +67,10 @@ std::string tuned_key(const Problem& problem, const DeviceProperties& device) {
 
 std::optional<Tuned> find_tuned(const Operation& operation, const Problem& problem,
                                 const DeviceProperties& device) {
-  const std::lock_guard lock(known().mutex);
-  const auto found = known().entries.find(tuned_key(problem, device));
-  if (found == known().entries.end()) return std::nullopt;
+  const auto found = KnownEntries::of(kFile).find(tuned_key(problem, device));
+  if (!found) return std::nullopt;
   std::string hash;
-  auto tuned = parse(found->second, hash);
+  auto tuned = parse(*found, hash);
   if (!tuned) return std::nullopt;
   const auto kernel = std::ranges::find_if(
       operation.kernels, [&](const KernelDef* k) { return k->name == tuned->kernel; });
@@ -102,11 +91,7 @@ void remember_tuned(const Operation& operation, const Problem& problem,
                       " time_us=" + shortest(tuned.time_us);
   if (!tuned.config.values.empty()) entry += " " + tuned.config.text();
   const std::string key = tuned_key(problem, device);
-  {
-    const std::lock_guard lock(known().mutex);
-    known().entries[key] = entry;
-  }
-  CacheFile(kFile).update([&](CacheFile::Entries& entries) { entries[key] = entry; });
+  KnownEntries::of(kFile).update([&](CacheFile::Entries& entries) { entries[key] = entry; });
 }
 
 }  // namespace rooftile

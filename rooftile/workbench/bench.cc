@@ -92,53 +92,35 @@ void add_state(Record& record, const DeviceState& state) {
   record.temperature_c = state.temperature_c;
 }
 
-}  // namespace
+// What bench() was asked for, once it is known to be possible.
+struct Task {
+  const OpDef& op;
+  const KernelDef& kernel;
+  const KernelDef* other;  // the rival, if any
+  const Problem& problem;
+  Device& device;
+  Ceilings& ceilings;
+  const BenchOptions& options;
+  const Config& config;
+};
 
-void place_on_roof(Record& record, const Cost& cost, const Ceilings& ceilings, Mode mode,
-                   const DeviceProperties& device) {
-  const double seconds = record.time_us->median / kMicro;
-  if (cost.total_ops() > 0) record.tflops = cost.total_ops() / seconds / 1e12;
-  if (cost.bytes() > 0) {
-    record.gbytes_per_s = cost.bytes() / seconds / 1e9;
-    record.intensity = cost.intensity();
-  }
-  Floor floor = floor_of(cost, ceilings);
-  if (fits_cache(cost, mode, device) && floor.bound == Bound::memory) {
-    record.bound = "cache";
-    return;
-  }
-  if (floor.bound == Bound::none) return;
-  record.bound = floor.bound == Bound::memory ? "memory" : "compute";
-  const double floor_s = floor.time_us / kMicro;
-  record.attainable = floor.bound == Bound::memory ? cost.bytes() / floor_s / 1e9
-                                                   : cost.total_ops() / floor_s / 1e12;
-  record.percent_of_roof = floor.time_us / record.time_us->median * 100;
-}
-
-Record bench(const Operation& operation, const KernelDef& kernel, const Problem& problem,
-             Device& device, Ceilings& ceilings, const BenchOptions& options,
-             const Config& config) {
-  Problem named = problem;
-  named.kernel = kernel.name;
-  Record record = start_record(kernel, named, device, options);
-  if (const Support support = supports(kernel, named, device.properties()); !support)
-    return stop(std::move(record), Status::unsupported, support.reason);
+Record measure(const Task& task, Record record) {
+  const auto& [op, kernel, other, problem, device, ceilings, options, config] = task;
   const std::unique_ptr<Stream> stream = device.make_stream();
-  MeasuredKernel measured(*operation.def, kernel, named, device, *stream, config);
+  MeasuredKernel measured(op, kernel, problem, device, *stream, config);
   record.config = measured.config().text();
   std::unique_ptr<MeasuredKernel> rival;
-  if (!options.against.empty()) {
-    const KernelDef& other = operation.kernel(options.against);
-    Problem others = named;
-    others.kernel = other.name;
-    if (const Support support = supports(other, others, device.properties()); !support)
-      return stop(std::move(record), Status::unsupported, other.id() + ": " + support.reason);
-    rival = std::make_unique<MeasuredKernel>(*operation.def, other, others, device, *stream,
+  if (other != nullptr) {
+    Problem others = problem;
+    others.kernel = other->name;
+    rival = std::make_unique<MeasuredKernel>(op, *other, others, device, *stream,
                                              options.against_config);
   }
+  Record rivals_errors;
   for (MeasuredKernel* each : {&measured, rival.get()})
     if (each != nullptr)
-      if (std::string fault = each->check_before(record); !fault.empty())
+      if (std::string fault = each->check_before(each == &measured ? record : rivals_errors);
+          !fault.empty())
         return stop(std::move(record), Status::failed, each->id() + ": " + fault);
 
   const Cost cost = measured.cost();
@@ -175,6 +157,51 @@ Record bench(const Operation& operation, const KernelDef& kernel, const Problem&
     place_on_roof(record, cost, ceilings, options.timing.mode, device.properties());
   }
   return record;
+}
+
+}  // namespace
+
+void place_on_roof(Record& record, const Cost& cost, const Ceilings& ceilings, Mode mode,
+                   const DeviceProperties& device) {
+  const double seconds = record.time_us->median / kMicro;
+  if (cost.total_ops() > 0) record.tflops = cost.total_ops() / seconds / 1e12;
+  if (cost.bytes() > 0) {
+    record.gbytes_per_s = cost.bytes() / seconds / 1e9;
+    record.intensity = cost.intensity();
+  }
+  Floor floor = floor_of(cost, ceilings);
+  if (fits_cache(cost, mode, device) && floor.bound == Bound::memory) {
+    record.bound = "cache";
+    return;
+  }
+  if (floor.bound == Bound::none) return;
+  record.bound = floor.bound == Bound::memory ? "memory" : "compute";
+  const double floor_s = floor.time_us / kMicro;
+  record.attainable = floor.bound == Bound::memory ? cost.bytes() / floor_s / 1e9
+                                                   : cost.total_ops() / floor_s / 1e12;
+  record.percent_of_roof = floor.time_us / record.time_us->median * 100;
+}
+
+Record bench(const Operation& operation, const KernelDef& kernel, const Problem& problem,
+             Device& device, Ceilings& ceilings, const BenchOptions& options,
+             const Config& config) {
+  Problem named = problem;
+  named.kernel = kernel.name;
+  Record record = start_record(kernel, named, device, options);
+  if (const Support support = supports(kernel, named, device.properties()); !support)
+    return stop(std::move(record), Status::unsupported, support.reason);
+  const KernelDef* other = nullptr;
+  if (!options.against.empty()) {
+    other = &operation.kernel(options.against);
+    if (const Support support = supports(*other, named, device.properties()); !support)
+      return stop(std::move(record), Status::unsupported, other->id() + ": " + support.reason);
+  }
+  try {
+    return measure({*operation.def, kernel, other, named, device, ceilings, options, config},
+                   record);
+  } catch (const std::exception& error) {
+    return stop(std::move(record), Status::failed, std::string("threw: ") + error.what());
+  }
 }
 
 Record compare_kernels(const Operation& operation, const KernelDef& a, const KernelDef& b,
@@ -219,9 +246,10 @@ std::pair<bool, std::string> keep(const std::vector<Record>& comparisons) {
     if (record.status != Status::passed || !record.against)
       return {false, "not measured on '" + record.problem + "': " + record.reason};
     if (record.against->verdict == "slower") return {false, "slower on '" + record.problem + "'"};
-    if (record.against->verdict == "faster" &&
-        std::ranges::find(faster, record.problem) == faster.end())
-      faster.push_back(record.problem);
+    // Another seed is other data, not another problem.
+    const std::string problem = record.problem.substr(0, record.problem.find(" seed="));
+    if (record.against->verdict == "faster" && std::ranges::find(faster, problem) == faster.end())
+      faster.push_back(problem);
   }
   if (faster.size() >= 2)
     return {true, "faster on " + std::to_string(faster.size()) + " problems, slower on none"};

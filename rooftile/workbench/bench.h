@@ -25,7 +25,7 @@ struct BenchOptions {
 };
 
 /// Times `kernel` (with `config`, empty for its default) on `problem`. The record is
-///   failed       when its result is wrong before, during or after the samples
+///   failed       when its result is wrong before, during or after the samples, or it throws
 ///   invalid      when the time cannot be believed: faster than the data sheet allows, or (where there
 ///                is no data sheet) far above the measured ceiling; the reason says which
 ///   unsupported  with the kernel's reason

@@ -48,8 +48,11 @@ Json to_json(const Ceiling& ceiling) {
 }
 
 Ceiling ceiling_from(const Json& json) {
-  return {json.at("per_s").get<double>(), json.at("spread").get<double>(),
-          json.at("source").get<std::string>()};
+  const Ceiling ceiling{json.at("per_s").get<double>(), json.at("spread").get<double>(),
+                        json.at("source").get<std::string>()};
+  if (!(ceiling.per_s >= 0) || !(ceiling.spread >= 0))
+    fail_input("'" + ceiling.source + "' is no ceiling");
+  return ceiling;
 }
 
 std::string to_text(const Ceilings& ceilings) {

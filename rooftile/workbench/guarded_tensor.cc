@@ -98,30 +98,33 @@ void GuardedTensor::add_scaling(const ArgChoice& arg) {
   const ScaleChoice& choice = *arg.scaling;
   scaling_.block = choice.block;
   scaling_.layout = choice.layout;
-  image_scaling_ = scaling_;
+  image_scaling_ = now_scaling_ = scaling_;
   scales_.reserve(3);
-  const auto add = [&](DType dtype, const Dims& shape, std::int64_t bytes, TensorView& on_device,
-                       TensorView& on_host) {
-    scale_images_.emplace_back(static_cast<std::size_t>(std::max<std::int64_t>(bytes, 1)));
-    scales_.emplace_back(device_, bytes);
-    on_device = TensorView::contiguous(scales_.back().data(), dtype, shape);
-    on_host = TensorView::contiguous(scale_images_.back().data(), dtype, shape);
-  };
   scale_images_.reserve(3);
+  scales_now_.reserve(3);
+  const auto add = [&](DType dtype, const Dims& shape, std::int64_t bytes,
+                       TensorView Scaling::* part) {
+    scale_images_.emplace_back(static_cast<std::size_t>(bytes), '\0');
+    scales_now_.emplace_back(static_cast<std::size_t>(bytes), '\0');
+    scales_.emplace_back(device_, bytes);
+    scaling_.*part = TensorView::contiguous(scales_.back().data(), dtype, shape);
+    image_scaling_.*part = TensorView::contiguous(scale_images_.back().data(), dtype, shape);
+    now_scaling_.*part = TensorView::contiguous(scales_now_.back().data(), dtype, shape);
+  };
   const Dims shape = scale_shape(arg.shape, choice.block);
   // Whole tiles of 128 x 4 scales when swizzled.
   std::int64_t bytes = bytes_of(choice.dtype, num_elements(shape));
   if (choice.layout == ScaleLayout::swizzled_128x4)
     bytes = (shape[0] + 127) / 128 * ((shape[shape.rank() - 1] + 3) / 4) * 512;
-  add(choice.dtype, shape, bytes, scaling_.scale, image_scaling_.scale);
+  add(choice.dtype, shape, bytes, &Scaling::scale);
   if (choice.zero_point)
     add(*choice.zero_point, shape, bytes_of(*choice.zero_point, num_elements(shape)),
-        scaling_.zero_point, image_scaling_.zero_point);
+        &Scaling::zero_point);
   if (choice.second_scale)
-    add(*choice.second_scale, {1}, bytes_of(*choice.second_scale, 1), scaling_.second_scale,
-        image_scaling_.second_scale);
+    add(*choice.second_scale, {1}, bytes_of(*choice.second_scale, 1), &Scaling::second_scale);
   view_.scaling = &scaling_;
-  image_view_.scaling = now_view_.scaling = &image_scaling_;
+  image_view_.scaling = &image_scaling_;
+  now_view_.scaling = &now_scaling_;
 }
 
 std::int64_t GuardedTensor::byte_of(std::int64_t index) const {
@@ -150,7 +153,7 @@ void GuardedTensor::download() {
                          static_cast<const char*>(memory_.data()) + band.begin,
                          band.end - band.begin);
   for (std::size_t i = 0; i < scales_.size(); ++i)
-    device_.copy_to_host(stream_, scale_images_[i].data(), scales_[i].data(), scales_[i].bytes());
+    device_.copy_to_host(stream_, scales_now_[i].data(), scales_[i].data(), scales_[i].bytes());
   stream_.synchronise();
 }
 
@@ -158,6 +161,7 @@ void GuardedTensor::poison() {
   for (const Band& band : bands_)
     std::memset(image_.data() + band.begin, kPattern,
                 static_cast<std::size_t>(band.end - band.begin));
+  for (std::string& scales : scale_images_) std::ranges::fill(scales, static_cast<char>(kPattern));
   upload();
 }
 
@@ -165,6 +169,7 @@ void GuardedTensor::store(const std::vector<double>& values) {
   for (const Band& band : bands_)
     std::memset(image_.data() + band.begin, kPattern,
                 static_cast<std::size_t>(band.end - band.begin));
+  for (std::string& scales : scale_images_) std::ranges::fill(scales, '\0');  // the padding
   store_view(values, image_view_);
   upload();
 }
@@ -184,6 +189,7 @@ std::string GuardedTensor::element_bits() {
   bits.reserve(static_cast<std::size_t>(bytes_of(view_.dtype, elements)));
   for (std::int64_t i = 0; i < elements; i += type.unit_elements)
     bits.append(now_.data() + byte_of(i), static_cast<std::size_t>(type.unit_bytes));
+  for (const std::string& scales : scales_now_) bits += scales;
   return bits;
 }
 
@@ -194,6 +200,7 @@ bool GuardedTensor::is_untouched(bool except_elements) {
     for (std::int64_t i = 0; i < count(); i += type.unit_elements)
       std::memcpy(now_.data() + byte_of(i), image_.data() + byte_of(i),
                   static_cast<std::size_t>(type.unit_bytes));
+  if (!except_elements && scales_now_ != scale_images_) return false;
   return std::ranges::all_of(bands_, [&](const Band& band) {
     return std::memcmp(now_.data() + band.begin, image_.data() + band.begin,
                        static_cast<std::size_t>(band.end - band.begin)) == 0;

@@ -79,10 +79,13 @@ class GuardedTensor {
   TensorView image_view_;
   TensorView now_view_;
   std::vector<Band> bands_;
-  std::vector<DeviceMemory> scales_;  // scale, zero point, second scale: those present
-  std::vector<std::vector<char>> scale_images_;
+  // Scale, zero point, second scale: those present.
+  std::vector<DeviceMemory> scales_;
+  std::vector<std::string> scale_images_;  // what should be there
+  std::vector<std::string> scales_now_;    // what is there, after download()
   Scaling scaling_;
   Scaling image_scaling_;
+  Scaling now_scaling_;
 };
 
 }  // namespace rooftile

@@ -32,7 +32,7 @@ std::string MeasuredKernel::check_before(Record& record) {
   const auto run_and_check = [&] {
     workload_.run(plan_, workspace_.data());
     const std::string fault = check_outputs(op_, workload_, Policy::derived, record);
-    return fault.empty() ? workload_.memory_fault() : fault;
+    return fault.empty() ? memory_fault() : fault;
   };
   if (cost().total_ops() < kSlowReferenceOps) {
     workload_.set_inputs(seed + 1);
@@ -85,8 +85,12 @@ std::string MeasuredKernel::check_spots() {
 
 Contender MeasuredKernel::contender() {
   // Outputs that share memory with inputs would run on their own results: restore them first.
-  const bool is_in_place = std::ranges::any_of(
-      workload_.problem().args, [](const ArgChoice& arg) { return !arg.alias.empty(); });
+  const bool is_in_place =
+      std::ranges::any_of(workload_.problem().args,
+                          [](const ArgChoice& arg) { return !arg.alias.empty(); }) ||
+      std::ranges::any_of(op_.args, [&](const ArgDef& arg) {
+        return arg.role == Role::inout && workload_.problem().has(arg.name);
+      });
   return {.run = [this] { plan_.run({.stream = &workload_.stream(), .workspace = workspace_.data()},
                                     workload_.views()); },
           .before =
@@ -108,7 +112,12 @@ std::string MeasuredKernel::check_after() {
     const std::string fault = check_outputs(op_, workload_, Policy::derived, ignored);
     if (!fault.empty()) return "after the measurement: " + fault;
   }
-  return workload_.memory_fault();
+  return memory_fault();
+}
+
+std::string MeasuredKernel::memory_fault() {
+  const std::string fault = workload_.memory_fault();
+  return fault.empty() ? workspace_.fault() : fault;
 }
 
 }  // namespace rooftile

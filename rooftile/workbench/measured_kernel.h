@@ -44,6 +44,7 @@ class MeasuredKernel {
   void choose_spots();
   void poison_spots();
   std::string check_spots();
+  std::string memory_fault();
 
   const OpDef& op_;
   const KernelDef& kernel_;

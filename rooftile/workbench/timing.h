@@ -60,7 +60,7 @@ double time_once(Device& device, Stream& stream, const std::function<void()>& ru
 std::vector<double> ratios(const Contender& a, const Contender& b);
 
 /// What a ratio's interval allows to say of A: "faster" or "slower" when it lies beyond 1 % of 1,
-/// "same" when all of it lies within 2 %, "cannot tell" otherwise.
+/// "same" when all of it lies within 2 %, "cannot tell" otherwise and from fewer than six.
 std::string verdict(const std::vector<double>& ratios);
 
 }  // namespace rooftile

@@ -41,23 +41,25 @@ struct Bench {
 std::string run_and_check(Bench& bench, Policy policy, Record& record) {
   bench.run();
   const std::string fault = check_outputs(bench.op, bench.workload, policy, record);
-  const std::string memory = bench.workload.memory_fault();
+  std::string memory = bench.workload.memory_fault();
+  if (memory.empty()) memory = bench.workspace.fault();
   return !memory.empty() ? memory : fault;
 }
 
-// The promise of equal bits, and for kernels that promise nothing that every run is right.
+// The promise of equal bits (those of the run that was just found right), and for kernels that promise
+// nothing that every run is right.
 std::string check_repeats(Bench& bench, const VerifyOptions& options, Record& record) {
-  bench.run();
-  const std::string first = bench.workload.output_bits();
+  const bool is_repeatable = bench.kernel.determinism != Determinism::any;
+  const std::string right = bench.workload.output_bits();
   for (int i = 1; i < options.repeats; ++i) {
-    if (bench.kernel.determinism == Determinism::any) {
-      if (std::string fault = run_and_check(bench, options.policy, record); !fault.empty())
-        return "run " + std::to_string(i + 1) + ": " + fault;
-      continue;
+    const std::string run = "run " + std::to_string(i + 1);
+    if (is_repeatable) {
+      bench.run();
+      if (bench.workload.output_bits() != right) return "not repeatable: " + run + " gave other bits";
     }
-    bench.run();
-    if (bench.workload.output_bits() != first)
-      return "not repeatable: run " + std::to_string(i + 1) + " gave other bits";
+    std::string fault = is_repeatable ? bench.workload.memory_fault()
+                                      : run_and_check(bench, options.policy, record);
+    if (!fault.empty()) return run + ": " + fault;
   }
   return "";
 }
@@ -66,6 +68,11 @@ std::string check_repeats(Bench& bench, const VerifyOptions& options, Record& re
 // all begin with the batch axis and whose strides follow from the shape.
 std::optional<Problem> one_row(const OpDef& op, const Problem& problem) {
   if (op.batch_axis.empty() || problem.axis(op.batch_axis) < 2) return std::nullopt;
+  for (const ArgDef& arg : op.args) {
+    const auto place = std::ranges::find(arg.axes, op.batch_axis);
+    const bool is_first = !arg.axes.empty() && place == arg.axes.begin();
+    if (!is_first && (arg.role != Role::in || place != arg.axes.end())) return std::nullopt;
+  }
   ProblemText text{.op = op.name, .kernel = problem.kernel};
   for (const auto& [axis, extent] : problem.axes)
     text.assignments.emplace_back(axis, std::to_string(axis == op.batch_axis ? 1 : extent));
@@ -132,6 +139,19 @@ std::string judge(Bench& bench, const VerifyOptions& options, std::uint64_t seed
   return bench.kernel.determinism == Determinism::batch_invariant ? check_rows(bench) : "";
 }
 
+// "all" as the sets that it stands for.
+std::vector<std::string> expand(const std::vector<std::string>& sets) {
+  std::vector<std::string> expanded;
+  for (const std::string& set : sets) {
+    if (set == "all") {
+      expanded.insert(expanded.end(), {"smoke", "ci", "edges"});
+    } else {
+      expanded.push_back(set);
+    }
+  }
+  return expanded;
+}
+
 }  // namespace
 
 std::string check_outputs(const OpDef& op, Workload& workload, Policy policy, Record& record) {
@@ -191,7 +211,7 @@ VerifyCounts verify_all(const Operation& operation, Device& device,
     if (!runs_on(kernel->target, device.properties())) continue;
     int passed_edges = 0;
     bool has_failed = false;
-    for (const std::string& set : plan.sets) {
+    for (const std::string& set : expand(plan.sets)) {
       for (const Problem& problem : problems_of(*operation.def, set)) {
         const Record record = verify(*operation.def, *kernel, problem, device, plan.options);
         on_record(record);
@@ -210,13 +230,10 @@ VerifyCounts verify_all(const Operation& operation, Device& device,
 }
 
 std::vector<Problem> problems_of(const OpDef& op, const std::string& set) {
-  static const std::vector<std::string> kSmall{"smoke", "ci", "edges"};
   std::vector<Problem> problems;
-  for (const Case& entry : op.cases) {
-    const bool is_wanted = set == "all" ? std::ranges::find(kSmall, entry.set) != kSmall.end()
-                                        : entry.set == set;
-    if (is_wanted) problems.push_back(bind(op, parse_problem_text(op.name + " " + entry.text)));
-  }
+  for (const std::string& wanted : expand({set}))
+    for (const Case& entry : op.cases)
+      if (entry.set == wanted) problems.push_back(bind(op, parse_problem_text(op.name + " " + entry.text)));
   return problems;
 }
 

@@ -6,6 +6,11 @@
 #include "rooftile/op/generate.h"
 
 namespace rooftile {
+namespace {
+
+constexpr std::int64_t kWorkspaceGuard = 4096;
+
+}  // namespace
 
 Workload::Workload(const OpDef& op, Problem problem, Device& device, Stream& stream)
     : op_(op), problem_(std::move(problem)), device_(device), stream_(stream), inputs_(problem_) {
@@ -98,10 +103,25 @@ std::string Workload::memory_fault() {
 }
 
 Workspace::Workspace(const Plan& plan, Device& device, Stream& stream)
-    : memory_(device, plan.workspace_bytes()) {
-  const std::string poison(static_cast<std::size_t>(plan.workspace_bytes()), '\xff');
-  device.copy_to_device(stream, memory_.data(), poison.data(), plan.workspace_bytes());
+    : device_(device),
+      stream_(stream),
+      memory_(device, plan.workspace_bytes() + 2 * kWorkspaceGuard) {
+  const std::string poison(static_cast<std::size_t>(memory_.bytes()), '\xff');
+  device.copy_to_device(stream, memory_.data(), poison.data(), memory_.bytes());
   stream.synchronise();
+}
+
+void* Workspace::data() const { return static_cast<char*>(memory_.data()) + kWorkspaceGuard; }
+
+std::string Workspace::fault() const {
+  for (const std::int64_t begin : {std::int64_t{0}, memory_.bytes() - kWorkspaceGuard}) {
+    std::string guard(kWorkspaceGuard, '\0');
+    device_.copy_to_host(stream_, guard.data(), static_cast<const char*>(memory_.data()) + begin,
+                         kWorkspaceGuard);
+    stream_.synchronise();
+    if (guard != std::string(kWorkspaceGuard, '\xff')) return "wrote outside its workspace";
+  }
+  return "";
 }
 
 }  // namespace rooftile

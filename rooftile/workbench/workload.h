@@ -69,13 +69,19 @@ class Workload {
   std::unique_ptr<Values> expected_;  // null until asked for
 };
 
-/// A plan's workspace, poisoned: a kernel that reads it before writing gets NaN.
+/// A plan's workspace, poisoned: a kernel that reads it before writing gets NaN. Guards stand around
+/// it.
 class Workspace {
  public:
   Workspace(const Plan& plan, Device& device, Stream& stream);
-  [[nodiscard]] void* data() const { return memory_.data(); }
+  [[nodiscard]] void* data() const;
+
+  /// "wrote outside its workspace" when a guard has changed; empty when all is well.
+  [[nodiscard]] std::string fault() const;
 
  private:
+  Device& device_;
+  Stream& stream_;
   DeviceMemory memory_;
 };
 

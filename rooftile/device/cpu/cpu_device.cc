@@ -6,6 +6,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <cstring>
 #include <fstream>
@@ -89,10 +91,13 @@ class CpuDevice final : public Device {
   [[nodiscard]] DeviceId device_id() const override { return {DeviceKind::cpu, 0}; }
 
   void* allocate(std::int64_t bytes) override {
-    const std::int64_t size = (std::max<std::int64_t>(bytes, 1) / kPageBytes + 1) * kPageBytes;
-    void* memory = mmap(nullptr, static_cast<std::size_t>(size), PROT_READ | PROT_WRITE,
-                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (bytes < 0 || memory == MAP_FAILED)
+    // More than an address space holds, and a round-up cannot overflow.
+    const std::int64_t wanted = std::clamp<std::int64_t>(bytes, 1, std::int64_t{1} << 62);
+    const std::int64_t size = (wanted / kPageBytes + 1) * kPageBytes;
+    void* memory = bytes < 0 ? MAP_FAILED
+                             : mmap(nullptr, static_cast<std::size_t>(size), PROT_READ | PROT_WRITE,
+                                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (memory == MAP_FAILED)
       throw Error(ErrorCode::out_of_memory, "cpu: cannot allocate " + std::to_string(bytes) +
                                                 " bytes (" + bytes_text(double(bytes)) + ")");
     // Large pages where they help: a streaming kernel otherwise spends its time in TLB misses.

@@ -65,6 +65,7 @@
 #define ROOFTILE_SIMD_BEGIN_AVX512_BF16 \
   ROOFTILE_SIMD_TARGET("avx2,fma,f16c,avx512f,avx512bw,avx512dq,avx512vl,avx512bf16,avx512vnni")
 
+// For what a kernel's inner loop calls. Not forced in scalar code, which then compiles in minutes.
 #define ROOFTILE_SIMD_INLINE [[gnu::always_inline]] inline
 
 namespace rooftile::simd {

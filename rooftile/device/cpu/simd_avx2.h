@@ -7,6 +7,9 @@
 ROOFTILE_SIMD_BEGIN_AVX2
 namespace rooftile::simd::avx2 {
 
+/// Whether stream() differs from store().
+inline constexpr bool kCanStream = true;
+
 struct Vec {
   __m256 lo;  // lanes 0-7
   __m256 hi;  // lanes 8-15

@@ -7,6 +7,9 @@
 ROOFTILE_SIMD_BEGIN_AVX512
 namespace rooftile::simd::avx512 {
 
+/// Whether stream() differs from store().
+inline constexpr bool kCanStream = true;
+
 struct Vec {
   __m512 all;
 };

@@ -7,89 +7,92 @@
 
 namespace rooftile::simd::scalar {
 
+/// Whether stream() differs from store().
+inline constexpr bool kCanStream = false;
+
 struct Vec {
   float lane[kLanes];
 };
 
 /// A Vec of f(i) for each lane i.
 template <class Function>
-ROOFTILE_SIMD_INLINE Vec each_lane(Function f) {
+[[gnu::noinline]] Vec each_lane(Function f) {  // inlined, kernels take minutes to compile
   Vec v;
   for (int i = 0; i < kLanes; ++i) v.lane[i] = f(i);
   return v;
 }
 
-ROOFTILE_SIMD_INLINE Vec set(float x) {
+inline Vec set(float x) {
   return each_lane([&](int) { return x; });
 }
 
 template <class T>
-ROOFTILE_SIMD_INLINE Vec load(const T* p) {
+inline Vec load(const T* p) {
   return each_lane([&](int i) { return static_cast<float>(p[i]); });
 }
 
-ROOFTILE_SIMD_INLINE void store(float* p, const Vec& v) { std::memcpy(p, v.lane, sizeof v.lane); }
-ROOFTILE_SIMD_INLINE void store(bf16* p, const Vec& v) {
+inline void store(float* p, const Vec& v) { std::memcpy(p, v.lane, sizeof v.lane); }
+inline void store(bf16* p, const Vec& v) {
   for (int i = 0; i < kLanes; ++i) p[i] = encode<bf16>(v.lane[i]);
 }
-ROOFTILE_SIMD_INLINE void store(fp16* p, const Vec& v) {
+inline void store(fp16* p, const Vec& v) {
   for (int i = 0; i < kLanes; ++i) p[i] = encode<fp16>(v.lane[i]);
 }
 template <class T>
-ROOFTILE_SIMD_INLINE void stream(T* p, const Vec& v) {
+inline void stream(T* p, const Vec& v) {
   store(p, v);
 }
-ROOFTILE_SIMD_INLINE void fence() {}
+inline void fence() {}
 
-ROOFTILE_SIMD_INLINE Vec operator+(const Vec& a, const Vec& b) {
+inline Vec operator+(const Vec& a, const Vec& b) {
   return each_lane([&](int i) { return a.lane[i] + b.lane[i]; });
 }
-ROOFTILE_SIMD_INLINE Vec operator-(const Vec& a, const Vec& b) {
+inline Vec operator-(const Vec& a, const Vec& b) {
   return each_lane([&](int i) { return a.lane[i] - b.lane[i]; });
 }
-ROOFTILE_SIMD_INLINE Vec operator*(const Vec& a, const Vec& b) {
+inline Vec operator*(const Vec& a, const Vec& b) {
   return each_lane([&](int i) { return a.lane[i] * b.lane[i]; });
 }
-ROOFTILE_SIMD_INLINE Vec operator/(const Vec& a, const Vec& b) {
+inline Vec operator/(const Vec& a, const Vec& b) {
   return each_lane([&](int i) { return a.lane[i] / b.lane[i]; });
 }
-ROOFTILE_SIMD_INLINE Vec sqrt(const Vec& v) {
+inline Vec sqrt(const Vec& v) {
   return each_lane([&](int i) { return std::sqrt(v.lane[i]); });
 }
 /// a * b + c
-ROOFTILE_SIMD_INLINE Vec fma(const Vec& a, const Vec& b, const Vec& c) {
+inline Vec fma(const Vec& a, const Vec& b, const Vec& c) {
   return each_lane([&](int i) { return std::fma(a.lane[i], b.lane[i], c.lane[i]); });
 }
 /// The greater; b where either is NaN, as x86 does.
-ROOFTILE_SIMD_INLINE Vec max(const Vec& a, const Vec& b) {
+inline Vec max(const Vec& a, const Vec& b) {
   return each_lane([&](int i) { return a.lane[i] > b.lane[i] ? a.lane[i] : b.lane[i]; });
 }
 /// The lesser; b where either is NaN.
-ROOFTILE_SIMD_INLINE Vec min(const Vec& a, const Vec& b) {
+inline Vec min(const Vec& a, const Vec& b) {
   return each_lane([&](int i) { return a.lane[i] < b.lane[i] ? a.lane[i] : b.lane[i]; });
 }
 
 /// v, with each NaN the one whose upper half is 7fc0 and whose lower half is 0.
-ROOFTILE_SIMD_INLINE Vec canonical(const Vec& v) {
+inline Vec canonical(const Vec& v) {
   return each_lane([&](int i) {
     return std::isnan(v.lane[i]) ? std::numeric_limits<float>::quiet_NaN() : v.lane[i];
   });
 }
 
 /// 2^n for magic = n + kMagic (simd_math.inc), -127 <= n <= 128; 0 at -127 and infinity at 128.
-ROOFTILE_SIMD_INLINE Vec power_of_2(const Vec& magic) {
+inline Vec power_of_2(const Vec& magic) {
   return each_lane([&](int i) {
     return std::bit_cast<float>(std::bit_cast<std::uint32_t>(magic.lane[i]) << 23);
   });
 }
 
 /// The tree adds neighbours first: (((0+1)+(2+3)) + ((4+5)+(6+7))) + …
-ROOFTILE_SIMD_INLINE float sum(Vec v) {
+inline float sum(Vec v) {
   for (int n = kLanes / 2; n > 0; n /= 2)
     for (int i = 0; i < n; ++i) v.lane[i] = v.lane[2 * i] + v.lane[2 * i + 1];
   return v.lane[0];
 }
-ROOFTILE_SIMD_INLINE float max_lane(const Vec& v) {
+inline float max_lane(const Vec& v) {
   float m = v.lane[0];
   for (int i = 1; i < kLanes; ++i) m = std::max(m, v.lane[i]);
   return m;
@@ -97,11 +100,11 @@ ROOFTILE_SIMD_INLINE float max_lane(const Vec& v) {
 
 // Split order, for bf16 (simd_math.inc): nothing to gain here, so it is the natural order.
 
-ROOFTILE_SIMD_INLINE Vec load_split(const bf16* p) { return load(p); }
-ROOFTILE_SIMD_INLINE void store_split(bf16* p, const Vec& v) { store(p, v); }
-ROOFTILE_SIMD_INLINE void stream_split(bf16* p, const Vec& v) { stream(p, v); }
-ROOFTILE_SIMD_INLINE Vec to_split(const Vec& v) { return v; }
-ROOFTILE_SIMD_INLINE float sum_split(const Vec& v) { return sum(v); }
+inline Vec load_split(const bf16* p) { return load(p); }
+inline void store_split(bf16* p, const Vec& v) { store(p, v); }
+inline void stream_split(bf16* p, const Vec& v) { stream(p, v); }
+inline Vec to_split(const Vec& v) { return v; }
+inline float sum_split(const Vec& v) { return sum(v); }
 
 #include "rooftile/device/cpu/simd_math.inc"
 

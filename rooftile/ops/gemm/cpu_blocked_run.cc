@@ -93,20 +93,46 @@ void pack_shared(const Run& run, Launch launch) {
   });
 }
 
+// What the tiles of a column panel fetch early: B's next block of k, where its rows are contiguous.
+// (Where its columns are, the next block lies behind this one, and the prefetcher knows.)
+struct Ahead {
+  const char* first = nullptr;  // column 0 of the block; nothing if null
+  std::int64_t row_bytes = 0;
+  std::int64_t element_bytes = 0;
+  std::int64_t rows = 0;
+};
+
+Ahead rows_ahead(const Run& run, std::int64_t k_block, std::int64_t col_block) {
+  const Matrix& b = run.call.b;
+  if (run.plan.shares_b || b.col_stride != 1 || k_block + 1 >= run.plan.k_blocks) return {};
+  const std::int64_t element_bytes = b.dtype == DType::f32 ? 4 : 2;
+  return {.first = at(b.data, b.dtype,
+                      first_k(run, k_block + 1) * b.row_stride + col_block * run.plan.nc),
+          .row_bytes = b.row_stride * element_bytes,
+          .element_bytes = element_bytes,
+          .rows = num_ks(run, k_block + 1)};
+}
+
 // C[rows, width] (+)= A . B for one block of k.   A: [rows][kc] in cache, B: [kc][width]
 void multiply_block(const Run& run, std::int64_t k_block, std::int64_t row, std::int64_t rows,
-                    std::int64_t width, const float* b, float* c, std::int64_t ldc) {
+                    std::int64_t width, const float* b, float* c, const Ahead& ahead) {
   const MicroKernel& micro = run.plan.micro;
   const std::int64_t units = run.units(k_block);
   for (std::int64_t j = 0; j < width; j += micro.nr) {
-    for (std::int64_t i = 0; i < rows; i += micro.mr) {
+    std::int64_t row_ahead = 0;
+    for (std::int64_t i = 0; i < rows; i += micro.mr, row_ahead += units / 2) {
+      const bool fetches = ahead.first != nullptr && row_ahead < ahead.rows;
       micro.run(static_cast<int>(std::min<std::int64_t>(micro.mr, rows - i)),
                 {.units = units,
                  .a = run.packed_a(k_block, row + i),
                  .b = b + j * units,
-                 .c = c + i * ldc + j,
-                 .ldc = ldc,
-                 .accumulate = k_block > 0});
+                 .c = c + i * run.plan.nc + j,
+                 .ldc = run.plan.nc,
+                 .accumulate = k_block > 0,
+                 .ahead = fetches ? ahead.first + row_ahead * ahead.row_bytes +
+                                        j * ahead.element_bytes
+                                  : static_cast<const void*>(b),
+                 .ahead_stride = fetches ? ahead.row_bytes : 0});
     }
   }
 }
@@ -128,10 +154,12 @@ void run_task(const Run& run, std::int64_t worker, std::int64_t task) {
       b = run.packed_b(col_block, k_block);
     else
       pack_b(run, k_block, col_block, own_b);
+    Ahead ahead = rows_ahead(run, k_block, col_block);
     for (std::int64_t row = first; row < last; row += plan.mc) {
       const std::int64_t rows = std::min(plan.mc, last - row);
       float* block = c + (row - first) * plan.nc;
-      multiply_block(run, k_block, row, rows, width, b, block, plan.nc);
+      multiply_block(run, k_block, row, rows, width, b, block, ahead);
+      ahead = {};
       if (k_block + 1 == plan.k_blocks)
         finish_block(run.call, {.acc = block,
                                 .ld = plan.nc,

@@ -17,10 +17,13 @@ namespace rooftile::ops::gemm {
 namespace {
 
 constexpr std::int64_t kLanes = simd::kLanes;
-constexpr std::int64_t kTasksPerThread = 4;
 constexpr double kLeastBytesPerThread = 128 << 10;
-// Half of a first-level cache, in floats: what the sums, or the part of A in use, may take.
-constexpr std::int64_t kCachedFloats = 4096;
+// Sums of rows: long rows keep the prefetcher on its way, so tasks are few and wide; the sums may
+// take this many floats of a second-level cache.
+constexpr std::int64_t kMostSums = 32768;
+// Dot products: columns of a task, and along k what four columns may take of a first-level cache.
+constexpr std::int64_t kDotCols = 64;
+constexpr std::int64_t kDotBlock = 1024;
 
 std::int64_t round_up(std::int64_t value, std::int64_t unit) {
   return ceil_div(value, unit) * unit;
@@ -39,10 +42,9 @@ GemvPlan plan_gemv(const GemmCall& call, int threads) {
                        (call.b.dtype == DType::f32 ? 4 : 2);
   plan.workers =
       static_cast<int>(std::clamp(bytes / kLeastBytesPerThread, 1.0, static_cast<double>(threads)));
-  const std::int64_t most_cols = plan.k_contiguous ? 64 : kCachedFloats / m;
-  const std::int64_t share = ceil_div(n, plan.workers * kTasksPerThread);
-  plan.cols = round_up(std::min(share, most_cols), kLanes);
-  plan.block_k = std::max(kCachedFloats / m / kLanes, std::int64_t{16}) * kLanes;
+  const std::int64_t share = ceil_div(n, plan.workers);
+  plan.cols = round_up(std::min(share, plan.k_contiguous ? kDotCols : kMostSums / m), kLanes);
+  plan.block_k = m == 1 ? round_up(std::max(call.k, kLanes), kLanes) : kDotBlock;
   plan.x_bytes = plan.copies_x ? round_up(m * round_up(call.k, kLanes) * 4, 64) : 0;
   plan.sum_bytes = m * plan.cols * 4;
   plan.slot_bytes = plan.sum_bytes * (plan.k_contiguous ? 1 + kLanes : 1);

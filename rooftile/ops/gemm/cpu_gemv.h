@@ -10,7 +10,7 @@
 namespace rooftile::ops::gemm {
 
 /// Up to this many rows share one reading of B; for more the kernel is the wrong one.
-inline constexpr std::int64_t kMostGemvRows = 16;
+inline constexpr std::int64_t kMostGemvRows = 8;
 
 /// How a few-rows problem is cut up: a task is a block of columns.
 struct GemvPlan {

@@ -16,16 +16,17 @@ namespace rooftile::ops::gemm {
 enum class PackUnit : std::uint8_t { f32, bf16_pair };
 
 /// c[r * ldc + j] (+)= sum over k of a[k][r] * b[k][j], for r < rows and all nr columns.
-/// `units` is the number of packed units along k; C is read only if `accumulate`.
-/// `ahead` is memory that will be packed next: one line of it is prefetched for each unit, the next
-/// `ahead_stride` bytes further.
 struct MicroArgs {
-  std::int64_t units;
+  std::int64_t units;  // packed units along k
   const void* a;
   const void* b;
   float* c;
   std::int64_t ldc;
-  bool accumulate;
+  bool accumulate;  // else C is not read
+  // Memory that will be packed next: units / 2 lines, ahead_stride bytes apart, are asked for on the
+  // way. Why here: the memory would have nothing to do while we multiply, and we nothing while we pack.
+  const void* ahead;
+  std::int64_t ahead_stride;
 };
 
 struct MicroKernel {

@@ -45,8 +45,11 @@ void tile(const MicroArgs& args) {
   }
   const auto* a = static_cast<const float*>(args.a);  // [unit][14], a pair in each
   const auto* b = static_cast<const float*>(args.b);  // [unit][32]
+  const auto* ahead = static_cast<const char*>(args.ahead);
   std::int64_t k = args.units;
   for (; k >= 2; k -= 2, a += 2 * kRows, b += 2 * kCols) {
+    __builtin_prefetch(ahead, 0, 2);
+    ahead += args.ahead_stride;
     step<Rows>(sum, a, b);
     step<Rows>(sum, a + kRows, b + kCols);
   }

@@ -30,8 +30,12 @@ void micro_tile(const ops::gemm::MicroArgs& args) {
   }
   const auto* a = static_cast<const float*>(args.a);
   const auto* b = static_cast<const float*>(args.b);
+  const auto* ahead = static_cast<const char*>(args.ahead);
   std::int64_t k = args.units;
   for (; k >= kUnroll; k -= kUnroll, a += kUnroll * MaxRows, b += kUnroll * kCols) {
+    __builtin_prefetch(ahead, 0, 2);
+    __builtin_prefetch(ahead + args.ahead_stride, 0, 2);
+    ahead += 2 * args.ahead_stride;
 #pragma GCC unroll 4
     for (int u = 0; u < kUnroll; ++u) micro_step<Rows, Vecs>(sum, a + u * MaxRows, b + u * kCols);
   }

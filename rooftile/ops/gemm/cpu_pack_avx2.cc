@@ -139,19 +139,22 @@ inline void interleave_row(const char* even, const char* odd, float* to) {
         std::integral_constant<int, Width - kWhole>{});
 }
 
-// How many panels are filled side by side: reading a wider piece of each row of the operand is
-// kinder to the prefetcher and the TLB, more than four streams of stores are not.
-constexpr std::int64_t kSideBySide = 4;
+// Rows of the operand that are read side by side: several streams keep the memory busy, and the next
+// rows are asked for early, since each is a new page that the prefetcher does not foresee.
+constexpr std::int64_t kRowsAtOnce = 8;
 
 template <class Unit, int Width>
 void copy_panels(const char* from, std::int64_t k_bytes, std::int64_t panels, std::int64_t ks,
                  float* to) {
-  for (std::int64_t first = 0; first < panels; first += kSideBySide) {
-    const std::int64_t last = std::min(first + kSideBySide, panels);
-    for (std::int64_t k = 0; k < ks; ++k) {
-      for (std::int64_t p = first; p < last; ++p)
-        copy_row<Unit, Width>(from + k * k_bytes + p * Width * Unit::kBytes,
-                              to + (p * ks + k) * Width);
+  for (std::int64_t first = 0; first < ks; first += kRowsAtOnce) {
+    const std::int64_t last = std::min(first + kRowsAtOnce, ks);
+    for (std::int64_t p = 0; p < panels; ++p) {
+      const char* column = from + p * Width * Unit::kBytes;
+      float* panel = to + p * ks * Width;
+      for (std::int64_t k = first; k < last; ++k) {
+        __builtin_prefetch(column + (k + kRowsAtOnce) * k_bytes);
+        copy_row<Unit, Width>(column + k * k_bytes, panel + k * Width);
+      }
     }
   }
 }
@@ -159,12 +162,15 @@ void copy_panels(const char* from, std::int64_t k_bytes, std::int64_t panels, st
 template <int Width>
 void interleave_panels(const char* from, std::int64_t k_bytes, std::int64_t panels,
                        std::int64_t pairs, std::int64_t panel_pairs, float* to) {
-  for (std::int64_t first = 0; first < panels; first += kSideBySide) {
-    const std::int64_t last = std::min(first + kSideBySide, panels);
-    for (std::int64_t k = 0; k < pairs; ++k) {
-      for (std::int64_t p = first; p < last; ++p) {
+  for (std::int64_t first = 0; first < pairs; first += kRowsAtOnce / 2) {
+    const std::int64_t last = std::min(first + kRowsAtOnce / 2, pairs);
+    for (std::int64_t p = 0; p < panels; ++p) {
+      float* panel = to + p * panel_pairs * Width;
+      for (std::int64_t k = first; k < last; ++k) {
         const char* even = from + 2 * k * k_bytes + p * Width * 2;
-        interleave_row<Width>(even, even + k_bytes, to + (p * panel_pairs + k) * Width);
+        __builtin_prefetch(even + kRowsAtOnce * k_bytes);
+        __builtin_prefetch(even + (kRowsAtOnce + 1) * k_bytes);
+        interleave_row<Width>(even, even + k_bytes, panel + k * Width);
       }
     }
   }

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+// rooftile bench: how fast, under which roof, against which rival.
+#include "rooftile/workbench/bench.h"
+
+#include "apps/rooftile/cli.h"
+#include "cli_help.h"
+#include "rooftile/base/error.h"
+#include "rooftile/base/text.h"
+#include "rooftile/op/dispatch.h"
+#include "rooftile/workbench/roofline_text.h"
+
+namespace rooftile::cli {
+namespace {
+
+// One row to come.
+struct Run {
+  const Operation* operation;
+  const KernelDef* kernel;
+  Problem problem;
+  Config config{};
+  std::string why{};  // how dispatch came to it; empty: named or one of all
+};
+
+std::vector<Run> plan_runs(Session& session, const Request& request) {
+  const DeviceProperties& device = session.device().properties();
+  std::vector<Run> runs;
+  for (Item& item : items_of(session, request, session.args.value("--set", "roof"))) {
+    if (session.args.has("--all-kernels") && request.kernel.empty()) {
+      for (const KernelDef* kernel : item.operation->kernels)
+        if (runs_on(kernel->target, device)) runs.push_back({item.operation, kernel, item.problem});
+      continue;
+    }
+    const Choice choice = choose(session.registry, item.problem, device);
+    const bool is_named = !request.kernel.empty();
+    if (const Support support = supports(*choice.kernel, item.problem, device);
+        !support && request.problem)
+      throw Error(ErrorCode::unsupported, choice.kernel->id() + ": " + support.reason);
+    runs.push_back(
+        {item.operation, choice.kernel, item.problem, choice.config, is_named ? "" : choice.why});
+  }
+  return runs;
+}
+
+Columns columns_for(const Session& session, const std::vector<Run>& runs) {
+  Columns columns({{"kernel", 10},
+                   {"time", 7, true},
+                   {"[p10-p90] n", 18},
+                   {"rate", 12, true},
+                   {"roof", 13, true},
+                   {"probe", 6, true}},
+                  session.width(), session.has_colour(), 2);
+  for (const Run& run : runs) columns.fit({{run.kernel->name}});
+  return columns;
+}
+
+void print_row(Session& session, const Columns& columns, const Record& record, const Run& run) {
+  std::vector<Cell> cells{{run.kernel->name, Style::bold}};
+  const bool is_timed = record.time_us.has_value();
+  if (record.status == Status::passed && is_timed) {
+    cells.insert(cells.end(),
+                 {{time_text(record.time_us->median)},
+                  {time_range(*record.time_us), Style::dim},
+                  {rate_of(record)},
+                  roof_of(record),
+                  {record.probe ? figures(record.probe->ratio.median * 100) + " %" : "-"}});
+  } else {
+    cells.push_back(status_cell(record));
+  }
+  session.print(columns.row(cells, {record.command, Style::dim}));
+  if (record.status != Status::passed) print_reason(session, record);
+  const bool colour = session.has_colour();
+  if (record.against)
+    session.print("    " +
+                  paint(record.against->verdict, verdict_style(record.against->verdict), colour) +
+                  ", " + ratio_text(record.against->ratio) + ", against " + record.against->kernel +
+                  " (" + time_text(record.against->time_us.median) + ")\n");
+  if (!run.why.empty())
+    session.print(paint("    dispatch chose it: " + run.why +
+                            (record.config.empty() ? "" : "; " + record.config),
+                        Style::dim, colour) +
+                  "\n");
+}
+
+std::string options_text(const Session& session) {
+  return timing_text(session) + (session.args.has("--no-probe") ? " --no-probe" : "");
+}
+
+std::vector<Record> measure(Session& session, const std::vector<Run>& runs, BenchOptions options) {
+  const Columns columns = columns_for(session, runs);
+  Ceilings& ceilings = session.ceilings();
+  session.print(columns.header());
+  std::string heading;
+  int done = 0;
+  for (const Run& run : runs) {
+    const std::string line =
+        run.problem.text(false) + ", " + std::string(name(options.timing.mode));
+    if (line != heading)
+      session.print(paint(heading = line, Style::bold, session.has_colour()) + "\n");
+    session.progress.update(run.kernel->id() + ": " + run.problem.text(false), done++,
+                            static_cast<int>(runs.size()));
+    if (session.args.has("--against"))
+      options.against = kernel_name(*run.operation, session.args.value("--against"));
+    const Record& record = session.keep(bench(*run.operation, *run.kernel, run.problem,
+                                              session.device(), ceilings, options, run.config),
+                                        options_text(session));
+    print_row(session, columns, record, run);
+  }
+  return session.records;
+}
+
+int run_bench(Session& session) {
+  BenchOptions options = read_timing(session);
+  options.with_probe = !session.args.has("--no-probe");
+  const Request request = read_request(session, session.args.words);
+  if (session.args.has("--against"))
+    for (const Operation* operation : operations_of(session, request))
+      (void)kernel_name(*operation, session.args.value("--against"));  // known before any work
+  const std::vector<Run> runs = plan_runs(session, request);
+  const std::vector<Record> records = measure(session, runs, options);
+  int num_timed = 0;
+  for (const Record& record : records) num_timed += record.time_us.has_value() ? 1 : 0;
+  if (num_timed > 1 || session.args.has("--plot")) {
+    const RooflineText plot{.columns = session.width() == 0 ? 100 : session.width(),
+                            .has_colour = session.has_colour()};
+    const std::string text = roofline_text(records, session.ceilings(), plot);
+    if (!text.empty()) session.print("\n" + text);
+  }
+  session.write_records();
+  if (num_timed == 0) {
+    std::fputs("rooftile: error: 0 ran: nothing was measured\n", stderr);
+    return kCheckFailed;
+  }
+  return has_failure(records) ? kCheckFailed : kGood;
+}
+
+}  // namespace
+
+Verb bench_verb() {
+  std::vector<ArgOption> options{
+      {"--set", "SET", "the problems of this set; default roof"},
+      {"--all-kernels", "", "every kernel, not the one that dispatch chooses"},
+      {"--against", "KERNEL", "alternate with this kernel of the same operation"}};
+  for (ArgOption& option : timing_options()) options.push_back(std::move(option));
+  options.push_back({"--no-probe", "", "do not alternate with the bandwidth probe"});
+  options.push_back({"--plot", "", "the roofline, even for one record"});
+  return {.name = "bench",
+          .help = embedded::bench,
+          .words = Words::problem,
+          .options = std::move(options),
+          .run = run_bench};
+}
+
+}  // namespace rooftile::cli

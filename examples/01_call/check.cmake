@@ -1,0 +1,16 @@
+# SPDX-License-Identifier: Apache-2.0
+run("${BUILD}/call")
+# The lines of code at the top of rooftile.h are lines of this example, so that they compile.
+file(STRINGS "${PREFIX}/include/rooftile/rooftile.h" lines REGEX "^//   ")
+file(READ "${SOURCE}/main.cc" example)
+list(LENGTH lines count)
+if(count LESS 8)
+  message(FATAL_ERROR "rooftile.h has ${count} lines of code in its comment")
+endif()
+foreach(line IN LISTS lines)
+  string(REGEX REPLACE "^// +" "" code "${line}")
+  string(FIND "${example}" "${code}" place)
+  if(place EQUAL -1)
+    message(FATAL_ERROR "rooftile.h says what main.cc does not: ${code}")
+  endif()
+endforeach()
