@@ -10,13 +10,13 @@ function(run)
 endfunction()
 
 # rooftile(STATUS [EXPECT regex...] ARGS arg...): runs the installed program, which must end with
-# STATUS and say (on stdout or stderr) what each regex matches.
+# STATUS (a regex) and say (on stdout or stderr) what each regex of EXPECT matches.
 function(rooftile status)
   cmake_parse_arguments(ARG "" "" "EXPECT;ARGS" ${ARGN})
   execute_process(COMMAND "${PREFIX}/bin/rooftile" ${ARG_ARGS} COMMAND_ECHO STDOUT
                   RESULT_VARIABLE got OUTPUT_VARIABLE text ERROR_VARIABLE text)
   message("${text}")
-  if(NOT got EQUAL status)
+  if(NOT got MATCHES "^(${status})$")
     message(FATAL_ERROR "exit status ${got}, expected ${status}")
   endif()
   foreach(regex IN LISTS ARG_EXPECT)
@@ -27,17 +27,17 @@ function(rooftile status)
 endfunction()
 
 # plugin_is_good(FILE OP KERNEL PROBLEM): verified on all its cases, and a benchmark of PROBLEM gives a
-# record.
+# record. Why it may be invalid, with status 1: a busy machine measures ceilings that are too low.
 function(plugin_is_good file op kernel problem)
   rooftile(0 EXPECT "${kernel}" ARGS verify ${op}/${kernel} --plugin "${file}")
   set(records "${BUILD}/records.json")
-  rooftile(0 EXPECT "${kernel}" ARGS bench ${op}/${kernel} ${problem} --plugin "${file}"
+  rooftile("0|1" EXPECT "${kernel}" ARGS bench ${op}/${kernel} ${problem} --plugin "${file}"
            --json "${records}")
   file(READ "${records}" json)
   string(JSON got GET "${json}" records 0 kernel)
-  string(JSON time_us GET "${json}" records 0 time_us median)
-  if(NOT got STREQUAL "${op}/${kernel}" OR NOT time_us GREATER 0)
-    message(FATAL_ERROR "the record is of ${got}, ${time_us} us")
+  string(JSON status GET "${json}" records 0 status)
+  if(NOT got STREQUAL "${op}/${kernel}" OR NOT status MATCHES "^(passed|invalid)$")
+    message(FATAL_ERROR "the record is of ${got}: ${status}")
   endif()
 endfunction()
 

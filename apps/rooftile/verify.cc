@@ -88,16 +88,13 @@ class Verifier {
   }
 
   void print_record(const Record& record) {
-    const bool colour = session_.has_colour();
-    const Cell status = status_cell(record);
-    std::string text = "  " + paint(status.text, status.style, colour) + "  " + record.problem;
+    const Columns line({}, session_.width(), session_.has_colour(), 2);
+    std::string remark = record.reason;
     if (record.max_ulps && record.status == Status::passed)
-      text += "  (" + figures(*record.max_ulps) + " ulps)";
-    if (!record.reason.empty()) text += ": " + record.reason;
-    text += "\n";
+      remark = "(" + figures(*record.max_ulps) + " ulps)";
+    session_.print(line.row({status_cell(record), {record.problem}}, {remark}, true));
     if (record.status != Status::passed)
-      text += paint("      " + record.command, Style::dim, colour) + "\n";
-    session_.print(text);
+      session_.print(paint("      " + record.command + "\n", Style::dim, session_.has_colour()));
   }
 
   void print_kernel(const Operation& operation, const KernelDef& kernel, const VerifyCounts& counts,

@@ -42,6 +42,8 @@ TEST(NearMisses, FindTyposAndPrefixes) {
   EXPECT_THAT(near_misses("soft", kOps), ElementsAre("softmax"));
   EXPECT_THAT(near_misses("softmax_fused", kOps), ElementsAre("softmax"));
   EXPECT_THAT(near_misses("gem", kOps), ElementsAre("gemm"));
+  EXPECT_THAT(near_misses("bf61", {"bf16", "fp16"}), ElementsAre("bf16"));
+  EXPECT_THAT(near_misses("emgm", kOps), IsEmpty()) << "two edits of four letters";
 }
 
 TEST(NearMisses, FindNothingThatIsFar) {

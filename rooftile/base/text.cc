@@ -73,11 +73,13 @@ std::optional<double> parse_number(std::string_view text) {
   return value;
 }
 
-std::string shortest(double value) { return fmt::format("{}", value); }
+// A NaN's sign says nothing to a person.
+std::string shortest(double value) { return std::isnan(value) ? "nan" : fmt::format("{}", value); }
 
 std::string figures(double value, int digits) {
   const double size = std::abs(value);
   if (size == 0) return "0";
+  if (std::isnan(value)) return "nan";
   if (!std::isfinite(value) || size < 1e-3 || size >= 1e6)
     return fmt::format("{:.{}g}", value, digits);
   const int whole = static_cast<int>(std::floor(std::log10(size))) + 1;
@@ -98,11 +100,11 @@ std::string time_text(double time_us) {
   return figures(time_us / 1e6) + " s";
 }
 
-std::string rate_text(double per_s, std::string_view unit) {
+std::string rate_text(double per_s, std::string_view unit, int digits) {
   static constexpr std::array<const char*, 6> kPrefixes{"", "k", "M", "G", "T", "P"};
   std::size_t prefix = 0;
   for (; per_s >= 999.5 && prefix + 1 < kPrefixes.size(); ++prefix) per_s /= 1e3;
-  return figures(per_s) + " " + kPrefixes[prefix] + std::string(unit);
+  return figures(per_s, digits) + " " + kPrefixes[prefix] + std::string(unit);
 }
 
 std::string shell_quote(std::string_view word) {

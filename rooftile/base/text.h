@@ -42,7 +42,7 @@ std::string bytes_text(double bytes);
 std::string time_text(double time_us);
 
 /// A rate with a decimal prefix before its unit: rate_text(8.23e10, "FLOP/s") is "82.3 GFLOP/s".
-std::string rate_text(double per_s, std::string_view unit);
+std::string rate_text(double per_s, std::string_view unit, int digits = 3);
 
 /// `word` as one shell word: quoted only where the shell would otherwise change it.
 std::string shell_quote(std::string_view word);

@@ -77,6 +77,7 @@ TEST(Shortest, ReadsBackAsTheSameDouble) {
   EXPECT_EQ(shortest(1e-6), "1e-06");
   EXPECT_EQ(shortest(0.1), "0.1");
   EXPECT_EQ(shortest(3), "3");
+  EXPECT_EQ(shortest(-std::nan("")), "nan") << "no sign";
   for (const double value : {1.0 / 3, -0.0, 5e-324, 1.7976931348623157e308, 2.0 / 7e200}) {
     const auto again = parse_number(shortest(value));
     ASSERT_TRUE(again);
@@ -97,7 +98,7 @@ TEST(Figures, HaveNoExponentInTheMiddle) {
   EXPECT_EQ(figures(1.23456e-7), "1.23e-07");
   EXPECT_EQ(figures(1.23456, 5), "1.2346");
   EXPECT_EQ(figures(HUGE_VAL), "inf");
-  EXPECT_EQ(figures(std::nan("")), "nan");
+  EXPECT_EQ(figures(-std::nan("")), "nan");
 }
 
 TEST(Figures, OfBytesAndTimesCarryAUnit) {

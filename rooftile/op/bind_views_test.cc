@@ -72,7 +72,7 @@ INSTANTIATE_TEST_SUITE_P(
                     Bad{"codes=e2m1 codes.block=1,0 codes.scale=f32", "at least 1"},
                     Bad{"codes=e2m1 codes.block=1,-16 codes.scale=f32", "at least 1"},
                     Bad{"codes=e2m1 codes.block=1,16 codes.scale=q", "unknown dtype 'q'"},
-                    Bad{"codes=e2m1 codes.block=1,16 codes.scale=f32 codes.swizzle=4x4", "'128x4'"},
+                    Bad{"codes=e2m1 codes.block=1,16 codes.scale=f32 codes.swizzle=4x4", "unknown codes.swizzle '4x4'"},
                     Bad{"codes.block=1,16 codes.scale=f32", "argument 'codes' is absent"}));
 
 TEST(Views, ThatDoNotOverlapAreTaken) {

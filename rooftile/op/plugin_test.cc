@@ -129,7 +129,7 @@ TEST(CPlugin, AFailedRunThrowsItsMessage) {
   const auto device = open_device("cpu");
   const auto stream = device->make_stream();
   float value = 0;
-  const Plan plan(defs[0], toy_problem("n=1 factor=13"), *device);
+  const Plan plan(defs[0], toy_problem("n=1 factor=13 y.alias=x"), *device);
   const TensorView view = TensorView::contiguous(&value, DType::f32, {1});
   char workspace[64];
   const TensorView views[]{view, view, {}};

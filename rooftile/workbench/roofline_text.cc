@@ -137,7 +137,7 @@ std::string plot_text(const Plot& plot, const BrailleCanvas& canvas, int rows, i
   std::vector<std::string> right(left.size());
   for (int decade = plot.y.low; decade <= plot.y.high; ++decade)
     left[static_cast<std::size_t>(canvas.row_of(plot.y.place(std::pow(10, decade))))] =
-        rate_text(std::pow(10, decade), "F/s");
+        rate_text(std::pow(10, decade), "F/s", 1);
   for (const Line& roof : plot.compute) {
     auto row = static_cast<std::size_t>(canvas.row_of(plot.y.place(roof.per_s)));
     while (row + 1 < right.size() && !right[row].empty()) ++row;
@@ -167,20 +167,26 @@ std::string plot_text(const Plot& plot, const BrailleCanvas& canvas, int rows, i
          paint(ticks + "  FLOP/byte", Style::dim, colour) + "\n";
 }
 
-std::string legend(const Plot& plot, std::size_t num_records, bool colour) {
+std::string legend(const Plot& plot, std::size_t num_records, const RooflineText& options) {
+  const bool colour = options.has_colour;
   std::string text;
   std::vector<std::string> roofs;
   for (const Line& roof : plot.memory)
     roofs.push_back(roof.label + " " + rate_text(roof.per_s, "B/s"));
-  if (!roofs.empty()) text += "memory roofs, highest first: " + join(roofs, ", ") + "\n";
-  for (const Point& point : plot.points) {
-    const Record& record = *point.record;
-    text +=
-        "  " + paint(std::string(1, point.letter), Style::yellow, colour) + "  " + record.problem;
-    if (record.percent_of_roof)
-      text += "  " + figures(*record.percent_of_roof) + " % of " + record.bound;
-    text += "\n";
-  }
+  if (!roofs.empty())
+    for (const std::string& line : wrap("memory roofs, highest first: " + join(roofs, ", "),
+                                        static_cast<std::size_t>(options.columns)))
+      text += line +
+              "
+              ";
+              for (const Point& point : plot.points) {
+        const Record& record = *point.record;
+        text += "  " + paint(std::string(1, point.letter), Style::yellow, colour) + "  " +
+                record.problem;
+        if (record.percent_of_roof)
+          text += "  " + figures(*record.percent_of_roof) + " % of " + record.bound;
+        text += "\n";
+      }
   if (num_records > plot.points.size())
     text += "  not on the plot (no time or no operations): " +
             std::to_string(num_records - plot.points.size()) + "\n";
@@ -198,7 +204,7 @@ std::string roofline_text(const std::vector<Record>& records, const Ceilings& ce
   BrailleCanvas canvas(columns, rows);
   draw(plot, canvas);
   return plot_text(plot, canvas, rows, columns, options.has_colour) +
-         legend(plot, records.size(), options.has_colour);
+         legend(plot, records.size(), options);
 }
 
 }  // namespace rooftile

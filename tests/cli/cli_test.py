@@ -68,7 +68,7 @@ class BadInput(Test):
 
     def test_extents(self):
         self.refused(["verify", "softmax", "rows=-1", "cols=5"], "rows=-1", "at least 0")
-        self.refused(["verify", "softmax", "rows=3", "cols=0"], "cols=0", "at least 1")
+        self.refused(["verify", "rmsnorm", "rows=3", "cols=0"], "cols=0", "at least 1")
         self.refused(["verify", "softmax", "rows=x", "cols=5"], "rows='x'", "whole number")
         self.refused(["verify", "softmax", "rows=3", "rows=4", "cols=5"], "'rows' is given twice")
 
@@ -92,7 +92,7 @@ class BadInput(Test):
         self.refused(["verify", "--on", "cuda:9"], "unknown device 'cuda:9'", "cpu")
 
     def test_set(self):
-        self.refused(["verify", "--set", "egdes"], "unknown set 'egdes'", "'edges'")
+        self.refused(["verify", "--set", "edge"], "unknown set 'edge'", "'edges'")
         self.refused(["verify", "softmax", *SMALL, "--set", "ci"], "one of them")
 
     def test_graph_on_the_cpu(self):

@@ -1,19 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // SIMD for the cpu device: one kernel source, compiled for each instruction set, chosen at run
 // time. The idea: a Vec is 16 lanes of f32 on every instruction set (one zmm, two ymm, sixteen
-// floats) and every function below gives the same bits on each, so a kernel's result does not
-// depend on the machine. (Only which NaN a NaN is may differ.) That is why bf16 is rounded by
-// integer operations: VCVTNEPS2BF16 flushes subnormals. avx512_bf16 runs the avx512 code; its dot
-// products are gemm's.
+// floats) and every function gives the same bits on each, so a kernel's result does not depend on
+// the machine. (Only which NaN a NaN is may differ.) That is why bf16 is rounded by integer
+// operations: VCVTNEPS2BF16 flushes subnormals. avx512_bf16 runs the avx512 code.
 //
-//   // my_kernel_simd.inc: any functions over Vec; it is included inside a namespace per
-//   instruction set void my_rows(const MyCall& call, std::int64_t begin, std::int64_t end) { …
-//   load(p) * set(2.0f) … }
-//
-//   // my_kernel.cc
-//   #define ROOFTILE_SIMD_FILE "rooftile/ops/my/my_kernel_simd.inc"
+// rows.inc, included inside a namespace for each instruction set:
+//   void my_rows(const MyCall& call, std::int64_t begin, std::int64_t end) { ... }  // uses Vec
+// kernel.cc:
+//   #define ROOFTILE_SIMD_FILE "rooftile/ops/my/rows.inc"
 //   #include "rooftile/device/cpu/simd_each.inc"
-//   const auto rows = ROOFTILE_SIMD_CHOOSE(my_rows);   // outside the .inc, in namespace rooftile
+//   ... ROOFTILE_SIMD_CHOOSE(my_rows)(call, 0, rows); ...  // within namespace rooftile
 //
 // Functions of Vec live in simd::scalar, simd::avx2, simd::avx512 with the same names;
 // simd_math.inc has those that are written once for all three.
@@ -65,7 +62,8 @@
 #define ROOFTILE_SIMD_BEGIN_AVX512_BF16 \
   ROOFTILE_SIMD_TARGET("avx2,fma,f16c,avx512f,avx512bw,avx512dq,avx512vl,avx512bf16,avx512vnni")
 
-// For what a kernel's inner loop calls. Not forced in scalar code, which then compiles in minutes.
+// For what a kernel's inner loop calls. Plain `inline` in scalar code, which takes minutes to
+// compile otherwise.
 #define ROOFTILE_SIMD_INLINE [[gnu::always_inline]] inline
 
 namespace rooftile::simd {

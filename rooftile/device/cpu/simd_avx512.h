@@ -74,8 +74,8 @@ ROOFTILE_SIMD_INLINE Vec min(Vec a, Vec b) { return {_mm512_min_ps(a.all, b.all)
 /// v, with each NaN the one whose upper half is 7fc0 and whose lower half is 0.
 ROOFTILE_SIMD_INLINE Vec canonical(Vec v) {
   const __mmask16 is_nan = _mm512_cmp_ps_mask(v.all, v.all, _CMP_UNORD_Q);
-  return {_mm512_mask_blend_ps(is_nan, v.all,
-                               _mm512_set1_ps(std::numeric_limits<float>::quiet_NaN()))};
+  return {
+      _mm512_mask_blend_ps(is_nan, v.all, _mm512_set1_ps(std::numeric_limits<float>::quiet_NaN()))};
 }
 
 /// 2^n for magic = n + kMagic (simd_math.inc), -127 <= n <= 128; 0 at -127 and infinity at 128.

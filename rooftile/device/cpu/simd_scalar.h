@@ -5,6 +5,9 @@
 
 #include "rooftile/device/cpu/simd.h"
 
+#pragma push_macro("ROOFTILE_SIMD_INLINE")
+#undef ROOFTILE_SIMD_INLINE
+#define ROOFTILE_SIMD_INLINE inline
 namespace rooftile::simd::scalar {
 
 /// Whether stream() differs from store().
@@ -109,3 +112,4 @@ inline float sum_split(const Vec& v) { return sum(v); }
 #include "rooftile/device/cpu/simd_math.inc"
 
 }  // namespace rooftile::simd::scalar
+#pragma pop_macro("ROOFTILE_SIMD_INLINE")

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The cutting rules of the blocked multiplication, after Goto and van de Geijn ("Anatomy of
-// high-performance matrix multiplication", 2008): what stays in which cache. Threads get tasks from a
-// counter, a few each, so that one that is held up does not hold up all.
+// high-performance matrix multiplication", 2008): what stays in which cache. Threads get tasks from
+// a counter, a few each, so that one that is held up does not hold up all.
 #include "rooftile/ops/gemm/cpu_blocked.h"
 
 #include <algorithm>
@@ -43,8 +43,9 @@ void cut_tasks(std::int64_t n, BlockedPlan& plan) {
 }  // namespace
 
 std::vector<BlockedConfig> blocked_configs(Isa isa) {
-  if (isa >= Isa::avx512) return {{168, 256, 256}, {168, 128, 384}, {280, 256, 256}, {112, 512, 256}};
-  return {{144, 128, 256}, {144, 256, 256}, {96, 128, 384}, {192, 128, 256}, {72, 256, 512}};
+  if (isa >= Isa::avx512)
+    return {{168, 256, 256}, {168, 128, 384}, {280, 256, 256}, {112, 512, 256}};
+  return {{144, 256, 256}, {144, 256, 128}, {144, 256, 384}, {96, 128, 384}, {72, 256, 512}};
 }
 
 BlockedPlan plan_blocked(const GemmCall& call, int threads, Isa isa, const BlockedConfig& config) {
@@ -55,7 +56,8 @@ BlockedPlan plan_blocked(const GemmCall& call, int threads, Isa isa, const Block
   plan.micro = choose_micro(isa, both_bf16);
   const std::int64_t mr = plan.micro.mr;
   const std::int64_t nr = plan.micro.nr;
-  const double flops = 2.0 * static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(call.k);
+  const double flops =
+      2.0 * static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(call.k);
   plan.workers = static_cast<int>(std::clamp(flops / kLeastFlopsPerThread, 1.0, 1.0 * threads));
   plan.units = units_of(call.k, plan.micro.unit);
   plan.block_units = std::min<std::int64_t>(config.kc, std::max<std::int64_t>(plan.units, 1));

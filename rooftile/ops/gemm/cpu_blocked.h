@@ -23,8 +23,8 @@ struct BlockedConfig {
 /// Worth trying on this processor, the default first.
 std::vector<BlockedConfig> blocked_configs(Isa isa);
 
-/// The problem cut up. Rows are taken in chunks whose packed A all threads share; a chunk is cut into
-/// row blocks times column blocks, the tasks.
+/// The problem cut up. Rows are taken in chunks whose packed A all threads share; a chunk is cut
+/// into row blocks times column blocks, the tasks.
 struct BlockedPlan {
   MicroKernel micro;
   int workers;
@@ -32,7 +32,7 @@ struct BlockedPlan {
   std::int64_t block_units;  // and in a block of k
   std::int64_t k_blocks;     // at least 1: with k = 0 there are still zeros to write
   std::int64_t chunk_rows, row_block, mc, nc;  // multiples of mr, and nc of nr
-  std::int64_t row_blocks, col_blocks;  // of a chunk
+  std::int64_t row_blocks, col_blocks;         // of a chunk
   bool shares_b;  // B is packed once by all; else each task packs its own block in cache
   std::int64_t a_bytes, b_bytes, slot_b_bytes, slot_bytes;
 

@@ -62,17 +62,17 @@ void pack_a(const Run& run, std::int64_t k_block, std::int64_t row, std::int64_t
 
 void pack_b(const Run& run, std::int64_t k_block, std::int64_t col_block, float* panels) {
   const Matrix& b = run.call.b;
-  run.pack({.data = at(b.data, b.dtype,
-                       first_k(run, k_block) * b.row_stride +
-                           col_block * run.plan.nc * b.col_stride),
-            .dtype = b.dtype,
-            .lane_stride = b.col_stride,
-            .k_stride = b.row_stride,
-            .lanes = run.cols(col_block),
-            .ks = num_ks(run, k_block),
-            .width = run.plan.micro.nr,
-            .panels = panels},
-           run.plan.micro.unit);
+  run.pack(
+      {.data = at(b.data, b.dtype,
+                  first_k(run, k_block) * b.row_stride + col_block * run.plan.nc * b.col_stride),
+       .dtype = b.dtype,
+       .lane_stride = b.col_stride,
+       .k_stride = b.row_stride,
+       .lanes = run.cols(col_block),
+       .ks = num_ks(run, k_block),
+       .width = run.plan.micro.nr,
+       .panels = panels},
+      run.plan.micro.unit);
 }
 
 // All of the chunk's A, and B with the first chunk if it is shared.
@@ -122,17 +122,17 @@ void multiply_block(const Run& run, std::int64_t k_block, std::int64_t row, std:
     std::int64_t row_ahead = 0;
     for (std::int64_t i = 0; i < rows; i += micro.mr, row_ahead += units / 2) {
       const bool fetches = ahead.first != nullptr && row_ahead < ahead.rows;
-      micro.run(static_cast<int>(std::min<std::int64_t>(micro.mr, rows - i)),
-                {.units = units,
-                 .a = run.packed_a(k_block, row + i),
-                 .b = b + j * units,
-                 .c = c + i * run.plan.nc + j,
-                 .ldc = run.plan.nc,
-                 .accumulate = k_block > 0,
-                 .ahead = fetches ? ahead.first + row_ahead * ahead.row_bytes +
-                                        j * ahead.element_bytes
-                                  : static_cast<const void*>(b),
-                 .ahead_stride = fetches ? ahead.row_bytes : 0});
+      micro.run(
+          static_cast<int>(std::min<std::int64_t>(micro.mr, rows - i)),
+          {.units = units,
+           .a = run.packed_a(k_block, row + i),
+           .b = b + j * units,
+           .c = c + i * run.plan.nc + j,
+           .ldc = run.plan.nc,
+           .accumulate = k_block > 0,
+           .ahead = fetches ? ahead.first + row_ahead * ahead.row_bytes + j * ahead.element_bytes
+                            : static_cast<const void*>(b),
+           .ahead_stride = fetches ? ahead.row_bytes : 0});
     }
   }
 }

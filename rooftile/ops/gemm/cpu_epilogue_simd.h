@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The standard epilogue over rows of the f32 sum. Compiled for each instruction set by
-// device/cpu/simd_each.inc; on its own this header is empty. Rows of sums are padded to whole vectors,
-// rows of D, bias and residual are not.
+// device/cpu/simd_each.inc; on its own this header is empty. Rows of sums are padded to whole
+// vectors, rows of D, bias and residual are not.
 #ifdef ROOFTILE_SIMD_FILE
 
 // Columns at a time: the row, its bias and the scratch below stay in the first-level cache.
@@ -20,7 +20,8 @@ inline void silu_row(float* x, std::int64_t cols) {
   for (std::int64_t i = 0; i < cols; ++i) x[i] = x[i] / (1.0F + e[i]);
 }
 
-// 0.5 x (1 + tanh u) = x / (1 + e^-2u), which cancels nowhere.   u = sqrt(2 / pi) (x + 0.044715 x^3)
+// 0.5 x (1 + tanh u) = x / (1 + e^-2u), which cancels nowhere.   u = sqrt(2 / pi) (x + 0.044715
+// x^3)
 inline void gelu_tanh_row(float* x, std::int64_t cols) {
   alignas(64) EpilogueRow e;
   for (std::int64_t i = 0; i < cols; ++i)
@@ -29,8 +30,8 @@ inline void gelu_tanh_row(float* x, std::int64_t cols) {
   for (std::int64_t i = 0; i < cols; ++i) x[i] = x[i] / (1.0F + e[i]);
 }
 
-// x Phi(x). The tail Phi(-|x|) is e^(-x^2/2) times a polynomial in t = 1 / (1 + 0.26 |x|), the form of
-// Abramowitz and Stegun 7.1.26; these coefficients are our own fit, to 6e-9 of the tail.
+// x Phi(x). The tail Phi(-|x|) is e^(-x^2/2) times a polynomial in t = 1 / (1 + 0.26 |x|), the form
+// of Abramowitz and Stegun 7.1.26; these coefficients are our own fit, to 6e-9 of the tail.
 inline void gelu_row(float* x, std::int64_t cols) {
   alignas(64) EpilogueRow e;
   alignas(64) EpilogueRow t;
@@ -61,8 +62,8 @@ inline void sigmoid_row(float* x, std::int64_t cols) {
   for (std::int64_t i = 0; i < cols; ++i) x[i] = 1.0F / (1.0F + e[i]);
 }
 
-// From e^-2|x| = e, (1 - e) / (1 + e); near 0, where that cancels, x + x^3 P(x^2) with our own fit of
-// P, to 3e-9 for |x| < 0.6.
+// From e^-2|x| = e, (1 - e) / (1 + e); near 0, where that cancels, x + x^3 P(x^2) with our own fit
+// of P, to 3e-9 for |x| < 0.6.
 inline void tanh_row(float* x, std::int64_t cols) {
   alignas(64) EpilogueRow e;
   alignas(64) EpilogueRow near_zero;
@@ -86,15 +87,21 @@ inline void tanh_row(float* x, std::int64_t cols) {
 
 inline void act_row(ops::gemm::Act act, float* x, std::int64_t cols) {
   switch (act) {
-    case ops::gemm::Act::none: return;
+    case ops::gemm::Act::none:
+      return;
     case ops::gemm::Act::relu:
       for (std::int64_t i = 0; i < cols; i += kLanes) store(x + i, max(set(0.0F), load(x + i)));
       return;
-    case ops::gemm::Act::silu: return silu_row(x, cols);
-    case ops::gemm::Act::gelu: return gelu_row(x, cols);
-    case ops::gemm::Act::gelu_tanh: return gelu_tanh_row(x, cols);
-    case ops::gemm::Act::sigmoid: return sigmoid_row(x, cols);
-    case ops::gemm::Act::tanh: return tanh_row(x, cols);
+    case ops::gemm::Act::silu:
+      return silu_row(x, cols);
+    case ops::gemm::Act::gelu:
+      return gelu_row(x, cols);
+    case ops::gemm::Act::gelu_tanh:
+      return gelu_tanh_row(x, cols);
+    case ops::gemm::Act::sigmoid:
+      return sigmoid_row(x, cols);
+    case ops::gemm::Act::tanh:
+      return tanh_row(x, cols);
   }
 }
 
@@ -119,9 +126,12 @@ inline void add_row(float* x, const ops::gemm::Matrix& matrix, std::int64_t row,
   const std::int64_t first = row * matrix.row_stride + col * matrix.col_stride;
   const std::int64_t stride = matrix.col_stride;
   switch (matrix.dtype) {
-    case DType::bf16: return add_row(x, static_cast<const bf16*>(matrix.data) + first, stride, cols);
-    case DType::fp16: return add_row(x, static_cast<const fp16*>(matrix.data) + first, stride, cols);
-    default: return add_row(x, static_cast<const float*>(matrix.data) + first, stride, cols);
+    case DType::bf16:
+      return add_row(x, static_cast<const bf16*>(matrix.data) + first, stride, cols);
+    case DType::fp16:
+      return add_row(x, static_cast<const fp16*>(matrix.data) + first, stride, cols);
+    default:
+      return add_row(x, static_cast<const float*>(matrix.data) + first, stride, cols);
   }
 }
 
@@ -145,9 +155,12 @@ inline void write_row(const ops::gemm::GemmCall& call, std::int64_t row, std::in
   const std::int64_t first = row * call.d_row_stride + col * call.d_col_stride;
   const std::int64_t stride = call.d_col_stride;
   switch (call.d_dtype) {
-    case DType::bf16: return write_row(static_cast<bf16*>(call.d) + first, stride, x, cols);
-    case DType::fp16: return write_row(static_cast<fp16*>(call.d) + first, stride, x, cols);
-    default: return write_row(static_cast<float*>(call.d) + first, stride, x, cols);
+    case DType::bf16:
+      return write_row(static_cast<bf16*>(call.d) + first, stride, x, cols);
+    case DType::fp16:
+      return write_row(static_cast<fp16*>(call.d) + first, stride, x, cols);
+    default:
+      return write_row(static_cast<float*>(call.d) + first, stride, x, cols);
   }
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the matrix multiplications of the cpu device are given: the operands as strided views, and an
-// epilogue that sees finished blocks of the f32 sum while they are still in cache.
+// What the matrix multiplications of the cpu device are given: the operands as strided views, and
+// an epilogue that sees finished blocks of the f32 sum while they are still in cache.
 //   D[m,n] = act(A[m,k] . B[k,n] + bias[n]) + residual[m,n]
 #pragma once
 
@@ -41,10 +41,10 @@ struct GemmCall {
   void* d = nullptr;
   DType d_dtype = DType::f32;
   std::int64_t d_row_stride = 0, d_col_stride = 1;
-  Matrix a{};                     // m x k
-  Matrix b{};                     // k x n
-  Matrix bias{};                  // 1 x n, or no data
-  Matrix residual{};              // m x n, or no data; may be D itself
+  Matrix a{};         // m x k
+  Matrix b{};         // k x n
+  Matrix bias{};      // 1 x n, or no data
+  Matrix residual{};  // m x n, or no data; may be D itself
   Act act = Act::none;
   EpilogueFn epilogue = nullptr;  // nullptr: bias, act and residual as above
   const void* epilogue_state = nullptr;
@@ -60,7 +60,8 @@ inline void finish_block(const GemmCall& call, const AccBlock& block) {
 /// Whether every argument is f32, bf16 or fp16 without block scales.
 Support takes_types(const Problem& problem);
 
-/// A matrix as BLAS knows them: rows or columns contiguous, `ld` elements apart and not overlapping.
+/// A matrix as BLAS knows them: rows or columns contiguous, `ld` elements apart and not
+/// overlapping.
 struct PlainLayout {
   bool is_transposed;  // columns are contiguous
   std::int64_t ld;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// A few rows times a matrix: bound by reading B, so B is read once, in the order in which it lies, and
-// widened on the way; the sums wait in the first-level cache. Where B's rows are contiguous four of
-// them are added at once to the sums of a block of columns; where its columns are, they are dot
-// products, a few columns at once so that the memory has several streams to fetch.
+// A few rows times a matrix: bound by reading B, so B is read once, in the order in which it lies,
+// and widened on the way; the sums wait in the first-level cache. Where B's rows are contiguous
+// four of them are added at once to the sums of a block of columns; where its columns are, they are
+// dot products, a few columns at once so that the memory has several streams to fetch.
 #include "rooftile/ops/gemm/cpu_gemv.h"
 
 #include <algorithm>
@@ -35,11 +35,11 @@ GemvPlan plan_gemv(const GemmCall& call, int threads) {
   GemvPlan plan{};
   const std::int64_t m = std::max<std::int64_t>(call.m, 1);
   const std::int64_t n = std::max<std::int64_t>(call.n, 1);
-  plan.k_contiguous = call.n > 1 ? call.b.col_stride != 1 || call.b.row_stride == 1
-                                 : call.b.row_stride == 1;
+  plan.k_contiguous =
+      call.n > 1 ? call.b.col_stride != 1 || call.b.row_stride == 1 : call.b.row_stride == 1;
   plan.copies_x = call.a.dtype != DType::f32 || call.a.col_stride != 1;
-  const double bytes = static_cast<double>(n) * static_cast<double>(call.k) *
-                       (call.b.dtype == DType::f32 ? 4 : 2);
+  const double bytes =
+      static_cast<double>(n) * static_cast<double>(call.k) * (call.b.dtype == DType::f32 ? 4 : 2);
   plan.workers =
       static_cast<int>(std::clamp(bytes / kLeastBytesPerThread, 1.0, static_cast<double>(threads)));
   const std::int64_t share = ceil_div(n, plan.workers);
@@ -62,34 +62,34 @@ void run_gemv(const GemmCall& call, const GemvPlan& plan, void* workspace, Launc
     x_stride = round_up(call.k, kLanes);
     for (std::int64_t r = 0; r < call.m; ++r)
       for (std::int64_t k = 0; k < call.k; ++k)
-        copy[r * x_stride + k] = element(call.a.data, call.a.dtype,
-                                         r * call.a.row_stride + k * call.a.col_stride);
+        copy[r * x_stride + k] =
+            element(call.a.data, call.a.dtype, r * call.a.row_stride + k * call.a.col_stride);
     x = copy;
   }
   share_out(launch, plan.workers, ceil_div(call.n, plan.cols),
             [&](std::int64_t worker, std::int64_t task) {
-    char* slot = slots + worker * plan.slot_bytes;
-    const std::int64_t col = task * plan.cols;
-    const GemvTask block{
-        .sums = reinterpret_cast<float*>(slot),
-        .partial = reinterpret_cast<float*>(slot + plan.sum_bytes),
-        .ld = plan.cols,
-        .rows = call.m,
-        .cols = std::min(plan.cols, call.n - col),
-        .ks = call.k,
-        .x = x,
-        .x_stride = x_stride,
-        .b = at(call.b.data, call.b.dtype, col * call.b.col_stride),
-        .b_stride = plan.k_contiguous ? call.b.col_stride : call.b.row_stride,
-        .block_k = plan.block_k};
-    run_task(block, call.b.dtype, plan.k_contiguous);
-    finish_block(call, {.acc = block.sums,
-                        .ld = block.ld,
-                        .row = 0,
-                        .col = col,
-                        .rows = block.rows,
-                        .cols = block.cols});
-  });
+              char* slot = slots + worker * plan.slot_bytes;
+              const std::int64_t col = task * plan.cols;
+              const GemvTask block{
+                  .sums = reinterpret_cast<float*>(slot),
+                  .partial = reinterpret_cast<float*>(slot + plan.sum_bytes),
+                  .ld = plan.cols,
+                  .rows = call.m,
+                  .cols = std::min(plan.cols, call.n - col),
+                  .ks = call.k,
+                  .x = x,
+                  .x_stride = x_stride,
+                  .b = at(call.b.data, call.b.dtype, col * call.b.col_stride),
+                  .b_stride = plan.k_contiguous ? call.b.col_stride : call.b.row_stride,
+                  .block_k = plan.block_k};
+              run_task(block, call.b.dtype, plan.k_contiguous);
+              finish_block(call, {.acc = block.sums,
+                                  .ld = block.ld,
+                                  .row = 0,
+                                  .col = col,
+                                  .rows = block.rows,
+                                  .cols = block.cols});
+            });
 }
 
 namespace {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The shapes of the register kernels: as many sums as the registers hold beside one row of B and one
-// broadcast of A, so that the multiply-add units never wait for a sum.
+// The shapes of the register kernels: as many sums as the registers hold beside one row of B and
+// one broadcast of A, so that the multiply-add units never wait for a sum.
 //   AVX2, 16 registers:     6 x 16  12 sums (BLIS's shape for Haswell and Zen)
 //   AVX-512, 32 registers: 14 x 32  28 sums
 #include "rooftile/ops/gemm/cpu_micro.h"

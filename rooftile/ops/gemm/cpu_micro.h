@@ -23,8 +23,9 @@ struct MicroArgs {
   float* c;
   std::int64_t ldc;
   bool accumulate;  // else C is not read
-  // Memory that will be packed next: units / 2 lines, ahead_stride bytes apart, are asked for on the
-  // way. Why here: the memory would have nothing to do while we multiply, and we nothing while we pack.
+  // Memory that will be packed next: units / 2 lines, ahead_stride bytes apart, are asked for on
+  // the way. Why here: the memory would have nothing to do while we multiply, and we nothing while
+  // we pack.
   const void* ahead;
   std::int64_t ahead_stride;
 };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The 14 x 32 register kernel for AVX512_BF16: VDPBF16PS multiplies pairs of bf16 along k and adds both
-// products to an f32 sum. The instruction takes subnormal inputs as zero and flushes subnormal sums
-// (Intel SDM, VDPBF16PS), so results may differ from the f32 kernel's below 2^-126.
+// The 14 x 32 register kernel for AVX512_BF16: VDPBF16PS multiplies pairs of bf16 along k and adds
+// both products to an f32 sum. The instruction takes subnormal inputs as zero and flushes subnormal
+// sums (Intel SDM, VDPBF16PS), so results may differ from the f32 kernel's below 2^-126.
 #include "rooftile/device/cpu/simd.h"
 #include "rooftile/ops/gemm/cpu_micro.h"
 
@@ -70,9 +70,7 @@ void run_rows(int rows, const MicroArgs& args) {
 
 }  // namespace
 
-MicroKernel avx512_bf16_micro() {
-  return {kRows, kCols, PackUnit::bf16_pair, run_rows<kRows>};
-}
+MicroKernel avx512_bf16_micro() { return {kRows, kCols, PackUnit::bf16_pair, run_rows<kRows>}; }
 
 }  // namespace rooftile::ops::gemm
 ROOFTILE_SIMD_END

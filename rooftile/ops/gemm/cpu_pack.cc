@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Packing for any strides, one element at a time: the fallback, and what the fast routine is checked
-// against.
+// Packing for any strides, one element at a time: the fallback, and what the fast routine is
+// checked against.
 #include "rooftile/ops/gemm/cpu_pack.h"
 
 #include <algorithm>
@@ -13,9 +13,12 @@ namespace rooftile::ops::gemm {
 
 float element(const void* data, DType dtype, std::int64_t index) {
   switch (dtype) {
-    case DType::bf16: return static_cast<float>(static_cast<const bf16*>(data)[index]);
-    case DType::fp16: return static_cast<float>(static_cast<const fp16*>(data)[index]);
-    default: return static_cast<const float*>(data)[index];
+    case DType::bf16:
+      return static_cast<float>(static_cast<const bf16*>(data)[index]);
+    case DType::fp16:
+      return static_cast<float>(static_cast<const fp16*>(data)[index]);
+    default:
+      return static_cast<const float*>(data)[index];
   }
 }
 

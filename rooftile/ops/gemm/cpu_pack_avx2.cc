@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Packing eight lanes at a time, for the two layouts that matter: lanes next to each other in memory
-// (copied) and k next to each other (transposed in 8 x 8 blocks of registers). AVX-512 kernels use it
-// too: packing is bound by loads, stores and cache misses, which wider registers do not change.
+// Packing eight lanes at a time, for the two layouts that matter: lanes next to each other in
+// memory (copied) and k next to each other (transposed in 8 x 8 blocks of registers). AVX-512
+// kernels use it too: packing is bound by loads, stores and cache misses, which wider registers do
+// not change.
 #include <algorithm>
 
 #include "rooftile/ops/gemm/cpu_pack.h"
@@ -15,7 +16,8 @@
 namespace rooftile::ops::gemm {
 namespace {
 
-// A unit is what becomes one 32-bit word of a panel: an element, or a pair of bf16 next to each other.
+// A unit is what becomes one 32-bit word of a panel: an element, or a pair of bf16 next to each
+// other.
 struct F32 {
   static constexpr int kBytes = 4;
   static __m256 load8(const char* p) { return _mm256_loadu_ps(reinterpret_cast<const float*>(p)); }
@@ -103,12 +105,12 @@ void transpose_panel(const char* from, std::int64_t lane_bytes, std::int64_t lan
       if (lanes >= i + 8)
         transpose_block<Unit, 8>(block + i * lane_bytes, lane_bytes, 8, to + k * Width + i, Width);
       else
-        transpose_block<Unit, 8>(block + i * lane_bytes, lane_bytes, lanes - i,
-                                 to + k * Width + i, Width);
+        transpose_block<Unit, 8>(block + i * lane_bytes, lane_bytes, lanes - i, to + k * Width + i,
+                                 Width);
     }
     if constexpr (kWhole < Width)
-      transpose_block<Unit, Width - kWhole>(block + kWhole * lane_bytes, lane_bytes,
-                                            lanes - kWhole, to + k * Width + kWhole, Width);
+      transpose_block<Unit, Width - kWhole>(block + kWhole * lane_bytes, lane_bytes, lanes - kWhole,
+                                            to + k * Width + kWhole, Width);
   }
 }
 
@@ -132,15 +134,14 @@ inline void interleave_row(const char* even, const char* odd, float* to) {
   };
 #pragma GCC unroll 4
   for (int i = 0; i < kWhole; i += 8)
-    put(i, load8_halves(even + 2 * i), load8_halves(odd + 2 * i),
-        std::integral_constant<int, 8>{});
+    put(i, load8_halves(even + 2 * i), load8_halves(odd + 2 * i), std::integral_constant<int, 8>{});
   if constexpr (kWhole < Width)
     put(kWhole, load6_halves(even + 2 * kWhole), load6_halves(odd + 2 * kWhole),
         std::integral_constant<int, Width - kWhole>{});
 }
 
-// Rows of the operand that are read side by side: several streams keep the memory busy, and the next
-// rows are asked for early, since each is a new page that the prefetcher does not foresee.
+// Rows of the operand that are read side by side: several streams keep the memory busy, and the
+// next rows are asked for early, since each is a new page that the prefetcher does not foresee.
 constexpr std::int64_t kRowsAtOnce = 8;
 
 template <class Unit, int Width>
@@ -224,11 +225,16 @@ void pack_units(const PackJob& job, PackUnit unit) {
 template <class Unit>
 void pack_width(const PackJob& job, PackUnit unit) {
   switch (job.width) {
-    case 6: return pack_units<Unit, 6>(job, unit);
-    case 14: return pack_units<Unit, 14>(job, unit);
-    case 16: return pack_units<Unit, 16>(job, unit);
-    case 32: return pack_units<Unit, 32>(job, unit);
-    default: return pack_scalar(job, unit);
+    case 6:
+      return pack_units<Unit, 6>(job, unit);
+    case 14:
+      return pack_units<Unit, 14>(job, unit);
+    case 16:
+      return pack_units<Unit, 16>(job, unit);
+    case 32:
+      return pack_units<Unit, 32>(job, unit);
+    default:
+      return pack_scalar(job, unit);
   }
 }
 

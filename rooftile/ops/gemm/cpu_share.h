@@ -22,8 +22,8 @@ inline auto launch_on(Stream& stream) {
   };
 }
 
-/// Calls body(worker, task) for each task in [0, tasks). Tasks go to whoever is free, in order, so a
-/// thread that is held up holds up one task. No two calls with one worker number run at a time.
+/// Calls body(worker, task) for each task in [0, tasks). Tasks go to whoever is free, in order, so
+/// a thread that is held up holds up one task. No two calls with one worker number run at a time.
 template <class Body>
 void share_out(Launch launch, int workers, std::int64_t tasks, const Body& body) {
   std::atomic<std::int64_t> next{0};

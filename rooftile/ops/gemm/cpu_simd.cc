@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The blocked multiplication: packed panels, a register kernel, an epilogue in cache. The loops are
-// those of Goto and van de Geijn ("Anatomy of high-performance matrix multiplication", 2008) and BLIS
-// (Van Zee and van de Geijn, 2015), except that a task keeps its sums in a buffer of its own until k
-// is done, so that D may be of any type, be strided or be the residual, and is rounded once.
+// those of Goto and van de Geijn ("Anatomy of high-performance matrix multiplication", 2008) and
+// BLIS (Van Zee and van de Geijn, 2015), except that a task keeps its sums in a buffer of its own
+// until k is done, so that D may be of any type, be strided or be the residual, and is rounded
+// once.
 //
 // Batch-invariant: one chain of multiply-adds along k for each element, wherever it lies.
 #include "rooftile/ops/gemm/cpu_blocked.h"
@@ -36,9 +37,11 @@ extern const KernelDef cpu_simd;
 const KernelDef cpu_simd{
     .op = "gemm",
     .name = "cpu_simd",
-    .idea = "packed panels, a register kernel and an epilogue in cache (Goto and van de Geijn 2008)",
+    .idea =
+        "packed panels, a register kernel and an epilogue in cache (Goto and van de Geijn 2008)",
     .determinism = Determinism::batch_invariant,
-    .supports = [](const Problem& problem, const DeviceProperties&) { return takes_types(problem); },
+    .supports = [](const Problem& problem,
+                   const DeviceProperties&) { return takes_types(problem); },
     .configs = configs,
     .prepare = prepare,
 };

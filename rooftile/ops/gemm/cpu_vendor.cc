@@ -8,9 +8,8 @@
 namespace rooftile::ops::gemm {
 
 VendorTarget vendor_target(const Problem& problem, const GemmCall& shape) {
-  const Matrix d{.dtype = shape.d_dtype,
-                 .row_stride = shape.d_row_stride,
-                 .col_stride = shape.d_col_stride};
+  const Matrix d{
+      .dtype = shape.d_dtype, .row_stride = shape.d_row_stride, .col_stride = shape.d_col_stride};
   const auto layout = plain_layout(shape.m, shape.n, d);
   if (shape.k > 0 && shape.d_dtype == DType::f32 && shape.act == Act::none &&
       !problem.has("bias") && !problem.has("residual") && layout && !layout->is_transposed)

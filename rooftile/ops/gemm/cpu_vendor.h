@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What calls of a vendor's cpu library share: opening it when it is first needed, where it writes its
-// f32 result, and the epilogue that it does not know, as a pass over that result.
+// What calls of a vendor's cpu library share: opening it when it is first needed, where it writes
+// its f32 result, and the epilogue that it does not know, as a pass over that result.
 #pragma once
 
 #include <dlfcn.h>

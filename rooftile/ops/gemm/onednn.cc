@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// oneDNN's matmul, loaded when it is first asked for, so that nothing links to it. The yardstick for
-// bf16; it uses its own threads (OpenMP). Written for the C interface of oneDNN 2.
+// oneDNN's matmul, loaded when it is first asked for, so that nothing links to it. The yardstick
+// for bf16; it uses its own threads (OpenMP). Written for the C interface of oneDNN 2.
 #include <algorithm>
 #include <memory>
 #include <mutex>
@@ -148,8 +148,7 @@ void Matmul::run(const GemmCall& call, void* c) {
   dnn.memory_set_data_handle(a_, const_cast<void*>(call.a.data));
   dnn.memory_set_data_handle(b_, const_cast<void*>(call.b.data));
   dnn.memory_set_data_handle(c_, c);
-  const dnnl_exec_arg_t args[]{
-      {DNNL_ARG_SRC, a_}, {DNNL_ARG_WEIGHTS, b_}, {DNNL_ARG_DST, c_}};
+  const dnnl_exec_arg_t args[]{{DNNL_ARG_SRC, a_}, {DNNL_ARG_WEIGHTS, b_}, {DNNL_ARG_DST, c_}};
   if (dnn.primitive_execute(primitive_, dnn.stream, 3, args) != dnnl_success ||
       dnn.stream_wait(dnn.stream) != dnnl_success)
     throw Error(ErrorCode::device, "oneDNN's matmul failed");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// OpenBLAS's sgemm, loaded when it is first asked for, so that nothing links to it. The yardstick for
-// f32; it uses its own threads.
+// OpenBLAS's sgemm, loaded when it is first asked for, so that nothing links to it. The yardstick
+// for f32; it uses its own threads.
 #include <algorithm>
 #include <limits>
 

@@ -1,24 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
-// RMSNorm (Zhang and Sennrich, 2019) in two passes over a row that stays in cache; the first asks for
-// the next row. The weights are widened once a call. Batch-invariant: a row's squares are summed in
-// one order, whatever its group or thread. Rows whose squares leave f32 are done again in double.
+// RMSNorm (Zhang and Sennrich, 2019): the second pass of one row and the first of a later one in
+// one loop, so that memory reads while it writes. The weights are widened once a call.
+// Batch-invariant: a row's squares are summed in one order. Rows whose squares leave f32 are done
+// again in double.
 #include "rooftile/ops/rmsnorm/cpu_simd.h"
 
 #include <algorithm>
 
 #include "rooftile/device/cpu/simd.h"
+#include "rooftile/op/kernel.h"
 
 namespace rooftile {
 namespace {
-using rmsnorm::RmsnormCall;
-using rmsnorm::RowsView;
+using ops::rmsnorm::RmsnormCall;
+using ops::rmsnorm::RowsView;
 }  // namespace
 }  // namespace rooftile
 
 #define ROOFTILE_SIMD_FILE "rooftile/ops/rmsnorm/cpu_simd_rows.inc"
 #include "rooftile/device/cpu/simd_each.inc"
 
-namespace rooftile {
+namespace rooftile::ops::rmsnorm {
 namespace {
 
 constexpr std::int64_t kTaskElements = 65536;
@@ -29,16 +31,74 @@ std::int64_t rows_of_task(const RmsnormCall& call, std::int64_t threads) {
   return std::clamp<std::int64_t>(kTaskElements / call.cols, 1, std::max<std::int64_t>(fair, 1));
 }
 
+Support supports(const Problem& problem, const DeviceProperties&) {
+  for (const char* name : {"y", "sum", "x", "residual"})
+    if (problem.has(name) && problem.axis("cols") > 1 && problem.arg(name).strides[1] != 1)
+      return unsupported(std::string(name) + ": elements of a row must be adjacent");
+  if (problem.axis("cols") > 1 && problem.arg("w").strides[0] != 1)
+    return unsupported("w must be contiguous");
+  if (problem.has("residual") && problem.dtype("residual") != problem.dtype("sum"))
+    return unsupported("sum must have residual's dtype");
+  return supported();
+}
+
+RowsView rows_of(const Problem& problem, const char* name) {
+  if (!problem.has(name)) return {};
+  return {.dtype = problem.dtype(name), .row_stride = problem.arg(name).strides[0]};
+}
+
+RmsnormCall call_of(const Problem& problem, const DeviceProperties& properties) {
+  return {
+      .y = rows_of(problem, "y"),
+      .sum = rows_of(problem, "sum"),
+      .x = rows_of(problem, "x"),
+      .residual = rows_of(problem, "residual"),
+      .w_dtype = problem.dtype("w"),
+      .rows = problem.axis("rows"),
+      .cols = problem.axis("cols"),
+      .eps = problem.number("eps"),
+      .offset = static_cast<float>(problem.number("weight_offset")),
+      .rounds_early = problem.option("round") == "early",
+      .stream_output = problem.bytes("y") > static_cast<double>(properties.last_level_cache_bytes)};
+}
+
+Prepared prepare(const Problem& problem, Device& device, const Config&) {
+  const RmsnormCall shape = call_of(problem, device.properties());
+  const auto run_on = [shape](const Context& context, const Arguments& args) {
+    RmsnormCall call = shape;
+    call.y.data = args["y"].data;
+    call.sum.data = args["sum"].data;
+    call.x.data = args["x"].data;
+    call.residual.data = args["residual"].data;
+    call.w = args["w"].data;
+    call.workspace = static_cast<float*>(context.workspace);
+    run(call, *context.stream);
+  };
+  const std::int64_t padded = (shape.cols + simd::kLanes - 1) / simd::kLanes * simd::kLanes;
+  return {.run = run_on, .workspace_bytes = padded * std::int64_t{sizeof(float)}};
+}
+
 }  // namespace
 
-void rmsnorm::run(const RmsnormCall& call, Stream& stream) {
+void run(const RmsnormCall& call, Stream& stream) {
   if (call.rows == 0 || call.cols == 0) return;
+  const auto prepare_w = ROOFTILE_SIMD_CHOOSE(prepare_weights);
+  stream.launch(1, [&](std::int64_t) { prepare_w(call); });
   const auto rows = ROOFTILE_SIMD_CHOOSE(norm_rows);
-  ROOFTILE_SIMD_CHOOSE(prepare_weights)(call);
   const std::int64_t per_task = rows_of_task(call, stream.device().properties().compute_units);
   stream.launch((call.rows + per_task - 1) / per_task, [&](std::int64_t task) {
     rows(call, task * per_task, std::min((task + 1) * per_task, call.rows));
   });
 }
 
-}  // namespace rooftile
+extern const KernelDef cpu_simd;
+const KernelDef cpu_simd{
+    .op = "rmsnorm",
+    .name = "cpu_simd",
+    .idea = "a row is scaled while a later one is squared: memory reads while it writes",
+    .determinism = Determinism::batch_invariant,
+    .supports = supports,
+    .prepare = prepare,
+};
+
+}  // namespace rooftile::ops::rmsnorm

@@ -7,7 +7,7 @@
 #include "rooftile/core/dtype.h"
 #include "rooftile/device/device.h"
 
-namespace rooftile::rmsnorm {
+namespace rooftile::ops::rmsnorm {
 
 /// A matrix whose rows have adjacent elements in f32, bf16 or fp16.
 struct RowsView {
@@ -28,8 +28,9 @@ struct RmsnormCall {
   std::int64_t rows = 0;
   std::int64_t cols = 0;
   double eps = 1e-6;
-  float offset = 0;            // 1: the weights are stored as w - 1
-  bool rounds_early = false;   // the normalised value is rounded to s's dtype, then times w (Llama's order)
+  float offset = 0;  // 1: the weights are stored as w - 1
+  bool rounds_early =
+      false;  // the normalised value is rounded to s's dtype, then times w (Llama's order)
   bool stream_output = false;  // the outputs exceed the last-level cache: write around it
   float* workspace = nullptr;  // [cols rounded up to 16]: the weights in f32
 };
@@ -37,4 +38,4 @@ struct RmsnormCall {
 /// Launches it on a stream of the cpu device.
 void run(const RmsnormCall& call, Stream& stream);
 
-}  // namespace rooftile::rmsnorm
+}  // namespace rooftile::ops::rmsnorm

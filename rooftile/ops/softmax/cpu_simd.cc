@@ -1,23 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
-// Softmax in three passes over a row that stays in cache: maximum, exponentials and their sum (the
-// next row is fetched meanwhile), division. A result in bf16 is computed with a cubic for 2^t, others
-// with exp to 1 ulp. Batch-invariant: a row's sums have one order, whatever its group or thread.
+// Softmax as a pipeline of three rows in one loop: one is written, the next is exponentiated, the
+// one after is searched for its maximum. A result in bf16 takes a quartic for 2^t, others exp to 2
+// ulp. Batch-invariant: a row's sum has one order, whatever its neighbours, task or instruction
+// set.
 #include "rooftile/ops/softmax/cpu_simd.h"
 
 #include <algorithm>
 
 #include "rooftile/device/cpu/simd.h"
+#include "rooftile/op/kernel.h"
 
 namespace rooftile {
 namespace {
-using softmax::SoftmaxCall;
+using ops::softmax::SoftmaxCall;
 }
 }  // namespace rooftile
 
 #define ROOFTILE_SIMD_FILE "rooftile/ops/softmax/cpu_simd_rows.inc"
 #include "rooftile/device/cpu/simd_each.inc"
 
-namespace rooftile {
+namespace rooftile::ops::softmax {
 namespace {
 
 constexpr std::int64_t kTaskElements = 65536;
@@ -28,16 +30,56 @@ std::int64_t rows_of_task(const SoftmaxCall& call, std::int64_t threads) {
   return std::clamp<std::int64_t>(kTaskElements / call.cols, 1, std::max<std::int64_t>(fair, 1));
 }
 
+Support supports(const Problem& problem, const DeviceProperties&) {
+  for (const char* name : {"x", "y"})
+    if (problem.axis("cols") > 1 && problem.arg(name).strides[1] != 1)
+      return unsupported(std::string(name) + ": elements of a row must be adjacent");
+  if (problem.has("lengths") && problem.axis("rows") > 1 && problem.arg("lengths").strides[0] != 1)
+    return unsupported("lengths must be adjacent");
+  if (!(static_cast<float>(problem.number("scale")) > 0))
+    return unsupported("scale must be positive: the maximum is taken before it");
+  return supported();
+}
+
+Prepared prepare(const Problem& problem, Device& device, const Config&) {
+  const SoftmaxCall shape{
+      .y_dtype = problem.dtype("y"),
+      .x_dtype = problem.dtype("x"),
+      .y_row_stride = problem.arg("y").strides[0],
+      .x_row_stride = problem.arg("x").strides[0],
+      .rows = problem.axis("rows"),
+      .cols = problem.axis("cols"),
+      .scale = static_cast<float>(problem.number("scale")),
+      .stream_output =
+          problem.bytes("y") > static_cast<double>(device.properties().last_level_cache_bytes)};
+  return {.run = [shape](const Context& context, const Arguments& args) {
+    SoftmaxCall call = shape;
+    call.y = args["y"].data;
+    call.x = args["x"].data;
+    call.lengths = args["lengths"].as<const std::int32_t>();
+    run(call, *context.stream);
+  }};
+}
+
 }  // namespace
 
-void softmax::run(const SoftmaxCall& call, Stream& stream) {
+void run(const SoftmaxCall& call, Stream& stream) {
   if (call.rows == 0 || call.cols == 0) return;
   const auto rows = ROOFTILE_SIMD_CHOOSE(softmax_rows);
   const std::int64_t per_task = rows_of_task(call, stream.device().properties().compute_units);
-  const std::int64_t tasks = (call.rows + per_task - 1) / per_task;
-  stream.launch(tasks, [&](std::int64_t task) {
+  stream.launch((call.rows + per_task - 1) / per_task, [&](std::int64_t task) {
     rows(call, task * per_task, std::min((task + 1) * per_task, call.rows));
   });
 }
 
-}  // namespace rooftile
+extern const KernelDef cpu_simd;
+const KernelDef cpu_simd{
+    .op = "softmax",
+    .name = "cpu_simd",
+    .idea = "three rows in flight: one is written, one exponentiated, one searched for its maximum",
+    .determinism = Determinism::batch_invariant,
+    .supports = supports,
+    .prepare = prepare,
+};
+
+}  // namespace rooftile::ops::softmax
