@@ -70,7 +70,7 @@ class Verifier {
                         {"failed", 6, true},
                         {"invalid", 7, true},
                         {"unsupported", 11, true},
-                        {"worst ulps", 10, true},
+                        {"of bound", 8, true},
                         {"proof", 6}},
                        session_.width(), session_.has_colour(), 2);
     for (const KernelDef* kernel : kernels) columns_.fit({{kernel->name}});
@@ -81,7 +81,7 @@ class Verifier {
 
   void on_record(const Record& made, int done, int of) {
     const Record& record = session_.keep(made, options_);
-    if (record.max_ulps) worst_ulps_ = std::max(worst_ulps_.value_or(0), *record.max_ulps);
+    if (record.max_of_bound) worst_ = std::max(worst_.value_or(0), *record.max_of_bound);
     const bool is_bad = record.status == Status::failed || record.status == Status::invalid;
     if (is_bad || session_.args.has("--verbose")) print_record(record);
     session_.progress.update(record.problem, done, of);
@@ -90,8 +90,8 @@ class Verifier {
   void print_record(const Record& record) {
     const Columns line({}, session_.width(), session_.has_colour(), 2);
     std::string remark = record.reason;
-    if (record.max_ulps && record.status == Status::passed)
-      remark = "(" + figures(*record.max_ulps) + " ulps)";
+    if (record.max_of_bound && record.status == Status::passed)
+      remark = "(" + figures(*record.max_of_bound) + " of what is allowed)";
     session_.print(line.row({status_cell(record), {record.problem}}, {remark}, true));
     if (record.status != Status::passed)
       session_.print(paint("      " + record.command + "\n", Style::dim, session_.has_colour()));
@@ -118,7 +118,7 @@ class Verifier {
          count(counts.failed, Style::red),
          count(counts.invalid, Style::yellow),
          count(counts.unsupported, Style::plain),
-         {worst_ulps_ ? figures(*worst_ulps_) : "-"},
+         {worst_ ? figures(*worst_) : "-"},
          {is_reference                 ? "-"
           : is_proven                  ? "proven"
           : proof == ProofState::stale ? "stale"
@@ -127,7 +127,7 @@ class Verifier {
           : is_reference ? Style::plain
                          : Style::yellow}},
         {"rooftile verify " + what + options_ + session_.common_options(), Style::dim}));
-    worst_ulps_.reset();
+    worst_.reset();
   }
 
   void verify_operation(const Operation& operation, const std::string& named) {
@@ -217,7 +217,7 @@ class Verifier {
   std::string set_;
   std::string options_;
   Columns columns_{{}, 0, false};
-  std::optional<double> worst_ulps_{};
+  std::optional<double> worst_{};
   Totals totals_{};
 };
 

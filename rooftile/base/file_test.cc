@@ -79,7 +79,8 @@ TEST(ReplaceFile, LeavesWhatWasThereOnFailure) {
   EXPECT_FALSE(fs::exists(folder.file("none")));
 }
 
-// A full disk: the text cannot be written, so the old file must stay. /dev/full refuses every write.
+// A full disk: the text cannot be written, so the old file must stay. /dev/full refuses every
+// write.
 TEST(ReplaceFile, SurvivesAFullDisk) {
   const TestFolder folder;
   write_text(folder.file("a"), "old");

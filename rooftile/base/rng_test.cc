@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Random numbers: the same everywhere, different for every seed, stream and index, and distributed as
-// promised. Bounds are beyond five standard errors of the seed that is fixed here.
+// Random numbers: the same everywhere, different for every seed, stream and index, and distributed
+// as promised. Bounds are beyond five standard errors of the seed that is fixed here.
 #include "rooftile/base/rng.h"
 
 #include <algorithm>
@@ -16,7 +16,8 @@ namespace {
 
 constexpr int kDraws = 100000;
 
-// Records name data by seed: the numbers may never change. Computed apart from this code, in Python.
+// Records name data by seed: the numbers may never change. Computed apart from this code, in
+// Python.
 TEST(Rng, GivesTheSameNumbersForEver) {
   EXPECT_EQ(hash_bytes("", 0), 0xcbf29ce484222325ULL);
   EXPECT_EQ(hash_bytes("a", 1), 0xaf63dc4c8601ec8cULL);  // the FNV reference's own vector
@@ -52,7 +53,7 @@ TEST(Rng, UniformFillsItsRange) {
     ++counts[static_cast<std::size_t>(value * 10)];
   }
   EXPECT_NEAR(sum / kDraws, 0.5, 5 * 0.2887 / std::sqrt(kDraws));
-  for (const int count : counts) EXPECT_NEAR(count, kDraws / 10, 5 * 95);
+  for (const int count : counts) EXPECT_NEAR(count, kDraws / 10.0, 5 * 95);
 }
 
 TEST(Rng, BelowReachesEveryValueAndNoOther) {
@@ -64,7 +65,7 @@ TEST(Rng, BelowReachesEveryValueAndNoOther) {
     ASSERT_LT(value, 7);
     ++counts[static_cast<std::size_t>(value)];
   }
-  for (const int count : counts) EXPECT_NEAR(count, kDraws / 7, 5 * 111);
+  for (const int count : counts) EXPECT_NEAR(count, kDraws / 7.0, 5 * 111);
   EXPECT_EQ(rng.below(12345, 1), 0);
 }
 

@@ -49,8 +49,8 @@ TEST(ParseInt, TakesSuffixes) {
 }
 
 TEST(ParseInt, RefusesWhatIsNotAWholeNumber) {
-  for (const char* text : {"", " ", "k", "Gi", "-", "+5", " 5", "5 ", "5.0", "1e3", "0x10", "5K", "5kk",
-                           "5 k", "five", "5i", "--5", "nan", "inf"})
+  for (const char* text : {"", " ", "k", "Gi", "-", "+5", " 5", "5 ", "5.0", "1e3", "0x10", "5K",
+                           "5kk", "5 k", "five", "5i", "--5", "nan", "inf"})
     EXPECT_EQ(parse_int(text), std::nullopt) << '\'' << text << '\'';
 }
 
@@ -130,8 +130,8 @@ TEST(ShellQuote, LeavesPlainWordsAlone) {
 }
 
 TEST(ShellQuote, IsReadBackByTheShell) {
-  for (const std::string word : {"a b", "it's", "''", "$HOME `id` \\n", "a;b&c|d", "*?[x]", "~", "#x",
-                                 "line\nbreak", "\"", "\xc3\xa9", "!"})
+  for (const std::string word : {"a b", "it's", "''", "$HOME `id` \\n", "a;b&c|d", "*?[x]", "~",
+                                 "#x", "line\nbreak", "\"", "\xc3\xa9", "!"})
     EXPECT_EQ(through_shell(shell_quote(word)), word);
 }
 

@@ -60,7 +60,8 @@ TEST(DTypes, HaveTheNamesOfOtherLibraries) {
 TEST(DTypes, RefuseOtherNamesWithSuggestions) {
   EXPECT_THAT(message_of("bf61"), HasSubstr("did you mean"));
   EXPECT_THAT(message_of("bf61"), HasSubstr("'bf16'"));
-  for (const char* text : {"", "F32", "f32 ", "tf32", "e4m", "i", "u64"}) EXPECT_NE(message_of(text), "");
+  for (const char* text : {"", "F32", "f32 ", "tf32", "e4m", "i", "u64"})
+    EXPECT_NE(message_of(text), "");
 }
 
 // The ranges of the formats' own documents: IEEE 754, OCP OFP8 and MX v1.0, and the fnuz paper.

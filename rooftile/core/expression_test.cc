@@ -30,19 +30,21 @@ TEST_P(KnownValues, AreMet) {
 
 INSTANTIATE_TEST_SUITE_P(
     Activation, KnownValues,
-    testing::Values(
-        Point{"none", -3.5, -3.5}, Point{"none", 1e300, 1e300}, Point{"relu", -3, 0},
-        Point{"relu", 2.5, 2.5}, Point{"relu", 0, 0},
-        // The erf form and the tanh form differ in the fourth digit: one must not stand for the other.
-        Point{"gelu", 1, 0.8413447460685429}, Point{"gelu_tanh", 1, 0.8411919906082768},
-        Point{"gelu", -3, -0.00404969409489031}, Point{"gelu_tanh", -3, -0.0036373920817729943},
-        Point{"gelu", 0.5, 0.34573123063700656}, Point{"gelu_tanh", 0.5, 0.34571400982514394},
-        Point{"gelu", 0, 0}, Point{"gelu_tanh", 0, 0}, Point{"gelu", 40, 40},
-        Point{"gelu_tanh", 40, 40}, Point{"silu", 1.74, 1.480195493916332},
-        Point{"silu", -1, -0.2689414213699951}, Point{"silu", 0, 0}, Point{"silu", 800, 800},
-        Point{"sigmoid", 0, 0.5}, Point{"sigmoid", 1.74, 0.8506870654691563},
-        Point{"sigmoid", -3, 0.04742587317756678}, Point{"tanh", 1.74, 0.9402266403927275},
-        Point{"tanh", -30, -1}));
+    testing::Values(Point{"none", -3.5, -3.5}, Point{"none", 1e300, 1e300}, Point{"relu", -3, 0},
+                    Point{"relu", 2.5, 2.5}, Point{"relu", 0, 0},
+                    // The erf form and the tanh form differ in the fourth digit: one must not stand
+                    // for the other.
+                    Point{"gelu", 1, 0.8413447460685429}, Point{"gelu_tanh", 1, 0.8411919906082768},
+                    Point{"gelu", -3, -0.00404969409489031},
+                    Point{"gelu_tanh", -3, -0.0036373920817729943},
+                    Point{"gelu", 0.5, 0.34573123063700656},
+                    Point{"gelu_tanh", 0.5, 0.34571400982514394}, Point{"gelu", 0, 0},
+                    Point{"gelu_tanh", 0, 0}, Point{"gelu", 40, 40}, Point{"gelu_tanh", 40, 40},
+                    Point{"silu", 1.74, 1.480195493916332}, Point{"silu", -1, -0.2689414213699951},
+                    Point{"silu", 0, 0}, Point{"silu", 800, 800}, Point{"sigmoid", 0, 0.5},
+                    Point{"sigmoid", 1.74, 0.8506870654691563},
+                    Point{"sigmoid", -3, 0.04742587317756678},
+                    Point{"tanh", 1.74, 0.9402266403927275}, Point{"tanh", -30, -1}));
 
 // exp(100) overflows an f32: what is divided by it must become tiny, never NaN.
 TEST(Activation, OfVeryNegativeNumbersIsTiny) {
@@ -141,7 +143,7 @@ TEST(Expression, IsInOrder) {
 TEST(Expression, CountsArithmeticOnly) {
   EXPECT_EQ(activation("none").num_ops(), 0);
   EXPECT_EQ(activation("relu").num_ops(), 1);
-  EXPECT_EQ(activation("silu").num_ops(), 4);     // negate, exp, add, divide
+  EXPECT_EQ(activation("silu").num_ops(), 4);  // negate, exp, add, divide
   EXPECT_EQ(activation("sigmoid").num_ops(), 4);
   EXPECT_EQ(activation("tanh").num_ops(), 1);
   EXPECT_EQ(activation("gelu").num_ops(), 6);

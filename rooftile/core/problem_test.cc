@@ -38,7 +38,8 @@ TEST(ProblemText, IsSplitIntoItsParts) {
   const ProblemText text = parse_problem_text("  norm/cpu_simd rows=4\tx=bf16 x.stride=8,1 ");
   EXPECT_EQ(text.op, "norm");
   EXPECT_EQ(text.kernel, "cpu_simd");
-  EXPECT_THAT(text.assignments, ElementsAre(Pair("rows", "4"), Pair("x", "bf16"), Pair("x.stride", "8,1")));
+  EXPECT_THAT(text.assignments,
+              ElementsAre(Pair("rows", "4"), Pair("x", "bf16"), Pair("x.stride", "8,1")));
   EXPECT_TRUE(parse_problem_text("norm").assignments.empty());
   EXPECT_THAT(parse_problem_text("norm x=").assignments, ElementsAre(Pair("x", "")));
   EXPECT_THAT(parse_problem_text("norm x=a=b").assignments, ElementsAre(Pair("x", "a=b")));
@@ -106,8 +107,9 @@ TEST(Problem, WritesScales) {
                                         .layout = ScaleLayout::swizzled_128x4,
                                         .zero_point = DType::i8,
                                         .second_scale = DType::f32};
-  EXPECT_THAT(problem.text(), HasSubstr("x=e2m1 x.block=1,16 x.scale=e4m3 x.swizzle=128x4 x.zero=i8 "
-                                        "x.scale2=f32"));
+  EXPECT_THAT(problem.text(),
+              HasSubstr("x=e2m1 x.block=1,16 x.scale=e4m3 x.swizzle=128x4 x.zero=i8 "
+                        "x.scale2=f32"));
 }
 
 TEST(ProblemBytes, CountEachElementOnce) {

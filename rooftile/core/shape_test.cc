@@ -17,7 +17,8 @@ constexpr auto kMost = std::numeric_limits<std::int64_t>::max();
 constexpr auto kLeast = std::numeric_limits<std::int64_t>::min();
 constexpr std::int64_t k2To31 = std::int64_t{1} << 31;
 
-void expect_range(const Dims& shape, const Dims& strides, std::int64_t least, std::int64_t greatest) {
+void expect_range(const Dims& shape, const Dims& strides, std::int64_t least,
+                  std::int64_t greatest) {
   const OffsetRange range = offset_range(shape, strides);
   EXPECT_EQ(range.least, least) << to_string(shape) << to_string(strides);
   EXPECT_EQ(range.greatest, greatest) << to_string(shape) << to_string(strides);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Devices by name, the cpu's memory, streams and events, and what becomes of memory that outlives its
-// device.
+// Devices by name, the cpu's memory, streams and events, and what becomes of memory that outlives
+// its device.
 #include "rooftile/device/device.h"
 
 #include <cstdint>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// From a line to a problem: defaults, and a refusal that names the fault for every kind of bad input.
+// From a line to a problem: defaults, and a refusal that names the fault for every kind of bad
+// input.
 #include "rooftile/op/bind.h"
 
 #include "gmock/gmock.h"
@@ -48,16 +49,17 @@ TEST_P(RoundTrip, GivesTheSameText) {
 
 INSTANTIATE_TEST_SUITE_P(
     Bind, RoundTrip,
-    testing::Values("rows=2 cols=3", "rows=0 cols=1", "rows=4k cols=2ki x=bf16",
-                    "rows=2 cols=4 groups=2 factor=0.1 times=-2 act=gelu data=extreme seed=99",
-                    "rows=5 cols=48 x.stride=64,1 y.stride=50,1 x.offset=1 y.offset=3",
-                    "rows=5 cols=33 x.stride=-40,1", "rows=5 cols=33 x.stride=0,0",
-                    "rows=1 cols=1 x.stride=77,99 y.stride=5,5", "rows=2 cols=3 y.alias=x",
-                    "rows=2 cols=3 z=f32 y.alias=z bias=f32",
-                    "rows=2 cols=32 codes=e2m1 codes.block=1,16 codes.scale=e4m3 codes.scale2=f32",
-                    "rows=2 cols=32 codes=i4 codes.block=2,8 codes.scale=bf16 codes.zero=i8",
-                    "rows=2 cols=32 codes=e4m3 codes.block=1,32 codes.scale=e8m0 codes.swizzle=128x4",
-                    "rows=2 cols=3 factor=2.0 times=1", "rows=2 cols=3 seed=9223372036854775807"));
+    testing::Values(
+        "rows=2 cols=3", "rows=0 cols=1", "rows=4k cols=2ki x=bf16",
+        "rows=2 cols=4 groups=2 factor=0.1 times=-2 act=gelu data=extreme seed=99",
+        "rows=5 cols=48 x.stride=64,1 y.stride=50,1 x.offset=1 y.offset=3",
+        "rows=5 cols=33 x.stride=-40,1", "rows=5 cols=33 x.stride=0,0",
+        "rows=1 cols=1 x.stride=77,99 y.stride=5,5", "rows=2 cols=3 y.alias=x",
+        "rows=2 cols=3 z=f32 y.alias=z bias=f32",
+        "rows=2 cols=32 codes=e2m1 codes.block=1,16 codes.scale=e4m3 codes.scale2=f32",
+        "rows=2 cols=32 codes=i4 codes.block=2,8 codes.scale=bf16 codes.zero=i8",
+        "rows=2 cols=32 codes=e4m3 codes.block=1,32 codes.scale=e8m0 codes.swizzle=128x4",
+        "rows=2 cols=3 factor=2.0 times=1", "rows=2 cols=3 seed=9223372036854775807"));
 
 struct Bad {
   const char* line;
@@ -99,7 +101,8 @@ INSTANTIATE_TEST_SUITE_P(
 
 INSTANTIATE_TEST_SUITE_P(
     DTypes, BadLine,
-    testing::Values(Bad{"rows=2 cols=3 x=bf17", "x='bf17' is not a dtype; allowed here: f32, bf16, fp16"},
+    testing::Values(Bad{"rows=2 cols=3 x=bf17",
+                        "x='bf17' is not a dtype; allowed here: f32, bf16, fp16"},
                     Bad{"rows=2 cols=3 x=", "x='' is not a dtype"},
                     Bad{"rows=2 cols=3 x=e4m3", "x=e4m3: this argument takes f32, bf16, fp16"},
                     Bad{"rows=2 cols=3 bias=fp16", "this argument takes f32, bf16"},
@@ -116,7 +119,8 @@ INSTANTIATE_TEST_SUITE_P(
                     Bad{"rows=2 cols=3 act=geul", "unknown act 'geul'; did you mean 'gelu'"},
                     Bad{"rows=2 cols=3 act=", "unknown act ''"},
                     Bad{"rows=2 cols=3 data=normal", "unknown data 'normal'"},
-                    Bad{"rows=2 cols=3 seed=-1", "seed='-1': expected a whole number of at least 0"},
+                    Bad{"rows=2 cols=3 seed=-1",
+                        "seed='-1': expected a whole number of at least 0"},
                     Bad{"rows=2 cols=3 seed=x", "seed='x'"}));
 
 TEST(Bind, KnowsADefaultThatIsSpelledOut) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Views and memory in a problem: strides, offsets, scales and aliases, from a line and from tensors.
+// Views and memory in a problem: strides, offsets, scales and aliases, from a line and from
+// tensors.
 #include <vector>
 
 #include "gmock/gmock.h"
@@ -45,22 +46,22 @@ INSTANTIATE_TEST_SUITE_P(
 
 INSTANTIATE_TEST_SUITE_P(
     Overlap, BadView,
-    testing::Values(Bad{"y.stride=0,1", "output 'y': strides [0,1] of shape [4,32] make elements overlap"},
+    testing::Values(Bad{"y.stride=0,1",
+                        "output 'y': strides [0,1] of shape [4,32] make elements overlap"},
                     Bad{"y.stride=32,0", "make elements overlap"},
                     Bad{"y.stride=31,1", "make elements overlap"},
                     Bad{"y.stride=1,1", "make elements overlap"},
                     Bad{"y.stride=1,3", "make elements overlap"},
                     Bad{"y.stride=-31,1", "make elements overlap"}));
 
-INSTANTIATE_TEST_SUITE_P(
-    Alias, BadView,
-    testing::Values(Bad{"y.alias=bias", "unknown y.alias 'bias'"},
-                    Bad{"y.alias=y", "unknown y.alias 'y'"},
-                    Bad{"x.alias=y", "unknown x.alias 'y'"},
-                    Bad{"y.alias=z", "must be present"},
-                    Bad{"y.alias=x y=bf16", "the same dtype"},
-                    Bad{"y.alias=x x.stride=64,1", "the same dtype"},
-                    Bad{"y.alias=x x.offset=1", "the same dtype"}));
+INSTANTIATE_TEST_SUITE_P(Alias, BadView,
+                         testing::Values(Bad{"y.alias=bias", "unknown y.alias 'bias'"},
+                                         Bad{"y.alias=y", "unknown y.alias 'y'"},
+                                         Bad{"x.alias=y", "unknown x.alias 'y'"},
+                                         Bad{"y.alias=z", "must be present"},
+                                         Bad{"y.alias=x y=bf16", "the same dtype"},
+                                         Bad{"y.alias=x x.stride=64,1", "the same dtype"},
+                                         Bad{"y.alias=x x.offset=1", "the same dtype"}));
 
 INSTANTIATE_TEST_SUITE_P(
     Scales, BadView,
@@ -72,7 +73,8 @@ INSTANTIATE_TEST_SUITE_P(
                     Bad{"codes=e2m1 codes.block=1,0 codes.scale=f32", "at least 1"},
                     Bad{"codes=e2m1 codes.block=1,-16 codes.scale=f32", "at least 1"},
                     Bad{"codes=e2m1 codes.block=1,16 codes.scale=q", "unknown dtype 'q'"},
-                    Bad{"codes=e2m1 codes.block=1,16 codes.scale=f32 codes.swizzle=4x4", "unknown codes.swizzle '4x4'"},
+                    Bad{"codes=e2m1 codes.block=1,16 codes.scale=f32 codes.swizzle=4x4",
+                        "unknown codes.swizzle '4x4'"},
                     Bad{"codes.block=1,16 codes.scale=f32", "argument 'codes' is absent"}));
 
 TEST(Views, ThatDoNotOverlapAreTaken) {
@@ -87,7 +89,8 @@ TEST(Views, ThatDoNotOverlapAreTaken) {
 TEST(Views, HaveUsualStridesWhereTheExtentIsOne) {
   EXPECT_EQ(test_problem("rows=1 cols=32 x.stride=999,1").arg("x").strides, (Dims{32, 1}));
   EXPECT_EQ(test_problem("rows=4 cols=1 x.stride=1,4").arg("x").strides, (Dims{1, 1}));
-  EXPECT_EQ(test_problem("rows=4 cols=1 x.stride=1,9223372036854775807").arg("x").strides, (Dims{1, 1}));
+  EXPECT_EQ(test_problem("rows=4 cols=1 x.stride=1,9223372036854775807").arg("x").strides,
+            (Dims{1, 1}));
 }
 
 // ROCm/triton#944: an offset beyond 2^31 with few elements is a valid view.
@@ -132,7 +135,8 @@ TEST_F(Tensors, ThatDisagreeAreRefused) {
     return TensorView::contiguous(x_.data(), DType::f32, shape);
   };
   EXPECT_THAT(refusal(views(y, shaped({2, 4}))), HasSubstr("axis 'cols' is 3, but argument 'x'"));
-  EXPECT_THAT(refusal(views(y, shaped({6}))), HasSubstr("'x' has shape [6], expected axes rows, cols"));
+  EXPECT_THAT(refusal(views(y, shaped({6}))),
+              HasSubstr("'x' has shape [6], expected axes rows, cols"));
   EXPECT_THAT(refusal(views(y, shaped({2, 3, 1}))), HasSubstr("expected axes"));
   EXPECT_THAT(refusal(views(y, TensorView::contiguous(x_.data(), DType::i8, {2, 3}))),
               HasSubstr("x=i8: this argument takes"));

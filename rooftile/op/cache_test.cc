@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The caches of proofs and tuned records: kept, shared between processes, and never believed when they
-// are corrupt, of other code, another device, another type or another class of shapes.
+// The caches of proofs and tuned records: kept, shared between processes, and never believed when
+// they are corrupt, of other code, another device, another type or another class of shapes.
 #include "rooftile/op/cache.h"
 
 #include <filesystem>
@@ -89,7 +89,8 @@ INSTANTIATE_TEST_SUITE_P(Cache, CorruptCache,
 TEST(CacheFile, ThatIsAFolderIsSetAside) {
   const TestCache cache;
   fs::create_directory(cache.file("a.json"));
-  EXPECT_THAT(warnings_of([] { EXPECT_TRUE(CacheFile("a.json").read().empty()); }), HasSubstr("set aside"));
+  EXPECT_THAT(warnings_of([] { EXPECT_TRUE(CacheFile("a.json").read().empty()); }),
+              HasSubstr("set aside"));
 }
 
 TEST(CacheFile, ThatCannotBeWrittenIsNoFailure) {
@@ -104,7 +105,8 @@ TEST(CacheFile, ThatCannotBeWrittenIsNoFailure) {
     update();
   });
   EXPECT_THAT(warning, HasSubstr("nothing is remembered"));
-  EXPECT_EQ(warning.find("nothing is remembered"), warning.rfind("nothing is remembered")) << "said once";
+  EXPECT_EQ(warning.find("nothing is remembered"), warning.rfind("nothing is remembered"))
+      << "said once";
 }
 
 // The name of a device is whatever its driver says.
@@ -207,7 +209,8 @@ class TunedRecords : public testing::Test {
   void remember(const std::string& line, const Config& config = {{{"tile", 16}}}) {
     remember_tuned(operation(), test_problem(line), kCpu, {"plain", config, 12.5});
   }
-  [[nodiscard]] std::optional<Tuned> find(const std::string& line, const DeviceProperties& device = kCpu) const {
+  [[nodiscard]] std::optional<Tuned> find(const std::string& line,
+                                          const DeviceProperties& device = kCpu) const {
     return find_tuned(operation(), test_problem(line), device);
   }
   [[nodiscard]] const Operation& operation() const { return registry_.operation("scale"); }
@@ -234,9 +237,10 @@ TEST_F(TunedRecords, AreFoundAgain) {
 TEST_F(TunedRecords, HoldForTheirTypesLayoutsAndOptions) {
   remember("rows=20 cols=100 x=fp16");
   EXPECT_TRUE(find("rows=20 cols=100 x=fp16"));
-  for (const char* line : {"rows=20 cols=100 x=f32", "rows=20 cols=100 x=bf16", "rows=20 cols=100 x=fp16 y=f32",
-                           "rows=20 cols=100 x=fp16 bias=f32", "rows=20 cols=100 x=fp16 act=gelu",
-                           "rows=20 cols=100 x=fp16 x.stride=1,20"})
+  for (const char* line :
+       {"rows=20 cols=100 x=f32", "rows=20 cols=100 x=bf16", "rows=20 cols=100 x=fp16 y=f32",
+        "rows=20 cols=100 x=fp16 bias=f32", "rows=20 cols=100 x=fp16 act=gelu",
+        "rows=20 cols=100 x=fp16 x.stride=1,20"})
     EXPECT_FALSE(find(line)) << line;
 }
 
@@ -274,8 +278,9 @@ TEST_F(TunedRecords, AreIgnoredWhenTheyNameWhatIsNotOffered) {
   remember("rows=20 cols=100", {{{"tile", 99}}});
   EXPECT_FALSE(find("rows=20 cols=100"));
   const std::string key = tuned_key(test_problem("rows=20 cols=100"), kCpu);
-  for (const char* entry : {"", "gone code=code1 time_us=1", "plain", "plain tile=16", "plain code=code1 tile",
-                            "plain code=code1 time_us=1 tile=x", "plain code=code1 time_us=1"}) {
+  for (const char* entry :
+       {"", "gone code=code1 time_us=1", "plain", "plain tile=16", "plain code=code1 tile",
+        "plain code=code1 time_us=1 tile=x", "plain code=code1 time_us=1"}) {
     CacheFile::Entries entries{{key, entry}};
     const TestCache cache;
     CacheFile("tuned.json").update([&](CacheFile::Entries& all) { all = entries; });
@@ -287,7 +292,8 @@ TEST_F(TunedRecords, OfACorruptCacheAreNone) {
   remember("rows=20 cols=100");
   const SecondProcess process("tuned.json", "{\"schema\": 1, \"entries\": {\"a\": ");
   bool is_found = true;
-  EXPECT_THAT(warnings_of([&] { is_found = find("rows=20 cols=100").has_value(); }), HasSubstr("tuned.json"));
+  EXPECT_THAT(warnings_of([&] { is_found = find("rows=20 cols=100").has_value(); }),
+              HasSubstr("tuned.json"));
   EXPECT_FALSE(is_found);
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which kernel runs: the order of preference, proofs before it, tuned records before that, and an error
-// that gives every kernel's reason.
+// Which kernel runs: the order of preference, proofs before it, tuned records before that, and an
+// error that gives every kernel's reason.
 #include "rooftile/op/dispatch.h"
 
 #include "gmock/gmock.h"
@@ -32,7 +32,9 @@ class Dispatch : public testing::Test {
   [[nodiscard]] Choice choice(const std::string& line) const {
     return choose(registry_, registry_.bind("scale " + line), cpu_);
   }
-  [[nodiscard]] std::string chosen(const std::string& line) const { return choice(line).kernel->name; }
+  [[nodiscard]] std::string chosen(const std::string& line) const {
+    return choice(line).kernel->name;
+  }
   [[nodiscard]] Error refusal(const std::string& line) const {
     try {
       (void)choice(line);
@@ -103,7 +105,9 @@ TEST_F(Dispatch, StrictRefusesTheUnproven) {
 }
 
 TEST_F(Dispatch, ListsEveryKernelWithItsReason) {
-  const auto none = [](const Problem&, const DeviceProperties&) { return unsupported("out of order"); };
+  const auto none = [](const Problem&, const DeviceProperties&) {
+    return unsupported("out of order");
+  };
   first_.supports = none;
   second_.supports = none;
   const Error error = refusal("rows=2 cols=9");
@@ -150,13 +154,15 @@ TEST_F(Dispatch, IsToldOnRequest) {
   const TestVariable log("ROOFTILE_LOG", "dispatch");
   testing::internal::CaptureStderr();
   (void)chosen("rows=2 cols=9");
-  EXPECT_THAT(testing::internal::GetCapturedStderr(),
-              HasSubstr("dispatch: scale rows=2 cols=9 groups=1 y=f32 x=f32 on cpu -> scale/first"));
+  EXPECT_THAT(
+      testing::internal::GetCapturedStderr(),
+      HasSubstr("dispatch: scale rows=2 cols=9 groups=1 y=f32 x=f32 on cpu -> scale/first"));
 }
 
 TEST_F(Dispatch, PreparesItsChoice) {
   const auto device = make_cpu_device(1);
-  EXPECT_EQ(prepare(registry_, registry_.bind("scale rows=2 cols=9"), *device).kernel().name, "first");
+  EXPECT_EQ(prepare(registry_, registry_.bind("scale rows=2 cols=9"), *device).kernel().name,
+            "first");
 }
 
 }  // namespace

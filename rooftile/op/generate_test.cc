@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Data: the same for the same line, other for another seed, of the kind that was asked for, and what
-// the type holds.
+// Data: the same for the same line, other for another seed, of the kind that was asked for, and
+// what the type holds.
 #include "rooftile/op/generate.h"
 
 #include <algorithm>
@@ -93,7 +93,9 @@ TEST(Generate, ExtremeSpansTheType) {
 
 TEST(Generate, ExtremeKeepsToTheOperationsLimit) {
   OpDef op = make_test_op();
-  op.extreme_limit = [](const Problem&, const ArgChoice& arg) { return arg.name == "z" ? 1e300 : 8.0; };
+  op.extreme_limit = [](const Problem&, const ArgChoice& arg) {
+    return arg.name == "z" ? 1e300 : 8.0;
+  };
   const Values values = data_of(op, "rows=100 cols=100 z=f32 data=extreme");
   EXPECT_LE(std::abs(*std::ranges::max_element(values["x"].values)), 8);
   for (const double value : values["z"].values) ASSERT_TRUE(std::isfinite(value));
@@ -105,7 +107,8 @@ TEST(Generate, AsksTheArgumentsOwnGenerator) {
                            std::vector<double>& z) {
     const std::int64_t rows = problem.axis("rows");
     for (std::size_t i = 0; i < z.size(); ++i)
-      z[i] = earlier["x"][static_cast<std::int64_t>(i)] + static_cast<double>(rng.below(i, rows)) + 1e-9;
+      z[i] = earlier["x"][static_cast<std::int64_t>(i)] + static_cast<double>(rng.below(i, rows)) +
+             1e-9;
   };
   const Values values = data_of(op, "rows=5 cols=5 z=bf16 data=zeros");
   EXPECT_EQ(values["x"].values, std::vector<double>(25, 0));
@@ -120,7 +123,8 @@ TEST(Generate, LeavesScaledDataUnrounded) {
   const Values values =
       data_of(test_op(), "rows=2 cols=32 codes=e2m1 codes.block=1,16 codes.scale=e4m3");
   int finer = 0;
-  for (const double value : values["codes"].values) finer += value != round_to(DType::e2m1, value) ? 1 : 0;
+  for (const double value : values["codes"].values)
+    finer += value != round_to(DType::e2m1, value) ? 1 : 0;
   EXPECT_GT(finer, 50) << "storing rounds, once its scale is known";
 }
 

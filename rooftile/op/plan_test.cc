@@ -58,9 +58,11 @@ TEST_F(PlanTest, RunsWhatItWasMadeFor) {
 TEST_F(PlanTest, RefusesOtherViews) {
   const Plan plan = plan_of("rows=2 cols=3");
   const auto with_x = [&](TensorView x) { return refusal(plan, {y_view_, x, {}, {}, {}, {}}); };
-  EXPECT_THAT(with_x(view(x_, {3, 2})), HasSubstr("'x' is f32[3,2], the plan was prepared for f32[2,3]"));
+  EXPECT_THAT(with_x(view(x_, {3, 2})),
+              HasSubstr("'x' is f32[3,2], the plan was prepared for f32[2,3]"));
   EXPECT_THAT(with_x(view(x_, {6})), HasSubstr("'x' is f32[6]"));
-  EXPECT_THAT(with_x(TensorView::contiguous(x_, DType::bf16, {2, 3})), HasSubstr("'x' is bf16[2,3]"));
+  EXPECT_THAT(with_x(TensorView::contiguous(x_, DType::bf16, {2, 3})),
+              HasSubstr("'x' is bf16[2,3]"));
   TensorView strided = x_view_;
   strided.strides = {1, 2};
   EXPECT_THAT(with_x(strided), HasSubstr("'x' has strides [1,2], the plan was prepared for [3,1]"));
@@ -70,10 +72,13 @@ TEST_F(PlanTest, RefusesOtherViews) {
 
 TEST_F(PlanTest, RefusesTheWrongArguments) {
   const Plan plan = plan_of("rows=2 cols=3");
-  EXPECT_THAT(refusal(plan, {y_view_, x_view_}), HasSubstr("called with 2 tensors, the operation has 6"));
-  EXPECT_THAT(refusal(plan, {y_view_, x_view_, x_view_, {}, {}, {}}), HasSubstr("'z' is not part of this plan"));
+  EXPECT_THAT(refusal(plan, {y_view_, x_view_}),
+              HasSubstr("called with 2 tensors, the operation has 6"));
+  EXPECT_THAT(refusal(plan, {y_view_, x_view_, x_view_, {}, {}, {}}),
+              HasSubstr("'z' is not part of this plan"));
   const Plan with_bias = plan_of("rows=2 cols=3 bias=f32");
-  EXPECT_THAT(refusal(with_bias, {y_view_, x_view_, {}, {}, {}, {}}), HasSubstr("'bias' has no data"));
+  EXPECT_THAT(refusal(with_bias, {y_view_, x_view_, {}, {}, {}, {}}),
+              HasSubstr("'bias' has no data"));
   const TensorView views[]{y_view_, x_view_, {}, {}, {}, {}};
   EXPECT_THROW(plan.run({}, views), Error) << "no stream";
 }
@@ -94,10 +99,8 @@ TEST_F(PlanTest, RefusesSharedMemoryThatItWasNotMadeFor) {
 TEST_F(PlanTest, RefusesOtherScales) {
   float scale[2]{1, 1};
   std::uint8_t codes[8]{};
-  Scaling scaling{.block = {1, 8},
-                  .scale = view(scale, {2, 1}),
-                  .zero_point = {},
-                  .second_scale = {}};
+  Scaling scaling{
+      .block = {1, 8}, .scale = view(scale, {2, 1}), .zero_point = {}, .second_scale = {}};
   TensorView scaled = TensorView::contiguous(codes, DType::e2m1, {2, 8});
   scaled.scaling = &scaling;
   std::vector<float> memory(32);
@@ -109,7 +112,8 @@ TEST_F(PlanTest, RefusesOtherScales) {
   bare.scaling = nullptr;
   EXPECT_THAT(refusal(plan, {y, x, {}, {}, {}, bare}), HasSubstr("'codes' lacks the block scales"));
   scaling.block = {2, 8};
-  EXPECT_THAT(refusal(plan, {y, x, {}, {}, {}, scaled}), HasSubstr("'codes' has other block scales"));
+  EXPECT_THAT(refusal(plan, {y, x, {}, {}, {}, scaled}),
+              HasSubstr("'codes' has other block scales"));
   const Plan plain = plan_of("rows=2 cols=8 codes=e2m1");
   EXPECT_THAT(refusal(plain, {y, x, {}, {}, {}, scaled}), HasSubstr("'codes' has block scales"));
 }
@@ -131,14 +135,14 @@ TEST_F(PlanTest, TakesNothingWithoutData) {
 
 TEST_F(PlanTest, AsksForItsWorkspace) {
   kernel_.prepare = [](const Problem&, Device&, const Config&) {
-    return Prepared{.run = [](const Context& context, const Arguments&) {
-                      static_cast<char*>(context.workspace)[99] = 7;
-                    },
+    return Prepared{.run = [](const Context& context,
+                              const Arguments&) { static_cast<char*>(context.workspace)[99] = 7; },
                     .workspace_bytes = 100};
   };
   const Plan plan = plan_of("rows=2 cols=3");
   EXPECT_EQ(plan.workspace_bytes(), 100);
-  EXPECT_THAT(refusal(plan, {y_view_, x_view_, {}, {}, {}, {}}), HasSubstr("needs a workspace of 100 bytes"));
+  EXPECT_THAT(refusal(plan, {y_view_, x_view_, {}, {}, {}, {}}),
+              HasSubstr("needs a workspace of 100 bytes"));
   char workspace[100]{};
   const TensorView views[]{y_view_, x_view_, {}, {}, {}, {}};
   plan.run({.stream = stream_.get(), .workspace = workspace}, views);
@@ -150,13 +154,17 @@ TEST_F(PlanTest, TakesTheFirstConfigurationUnlessGivenOne) {
     return std::vector<Config>{{{{"tile", 8}}}, {{{"tile", 16}}}};
   };
   EXPECT_EQ(plan_of("rows=2 cols=3").config().text(), "tile=8");
-  EXPECT_EQ(Plan(kernel_, test_problem("rows=2 cols=3"), *device_, {{{"tile", 16}}}).config().text(), "tile=16");
+  EXPECT_EQ(
+      Plan(kernel_, test_problem("rows=2 cols=3"), *device_, {{{"tile", 16}}}).config().text(),
+      "tile=16");
   kernel_.configs = [](const Problem&, const DeviceProperties&) { return std::vector<Config>{}; };
   EXPECT_THROW(plan_of("rows=2 cols=3"), Error);
 }
 
 TEST_F(PlanTest, IsNotMadeForWhatTheKernelDoesNotSupport) {
-  kernel_.supports = [](const Problem&, const DeviceProperties&) { return unsupported("too wide"); };
+  kernel_.supports = [](const Problem&, const DeviceProperties&) {
+    return unsupported("too wide");
+  };
   try {
     (void)plan_of("rows=2 cols=3");
     FAIL();

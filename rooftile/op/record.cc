@@ -36,6 +36,7 @@ void visit_record(R& r, Visit visit) {
   visit("max_abs_error", r.max_abs_error);
   visit("max_rel_error", r.max_rel_error);
   visit("max_ulps", r.max_ulps);
+  visit("max_of_bound", r.max_of_bound);
   visit("time_us", r.time_us);
   visit("against", r.against);
   visit("probe", r.probe);

@@ -51,6 +51,7 @@ struct Record {
   std::optional<double> max_abs_error{};
   std::optional<double> max_rel_error{};
   std::optional<double> max_ulps{};
+  std::optional<double> max_of_bound{};  // error / what is allowed: 1 is the limit
   std::optional<Quantiles> time_us{};
   std::optional<Against> against{};
   std::optional<Against> probe{};  // against the device's own bandwidth probe of the nearest mix

@@ -66,7 +66,8 @@ std::string file_with(const std::function<void(Json&)>& change) {
 }
 
 TEST(Records, RoundTrip) {
-  const std::vector<Record> once{full(), {.op = "a", .kernel = "a/b", .problem = "a", .device = "cpu"}};
+  const std::vector<Record> once{full(),
+                                 {.op = "a", .kernel = "a/b", .problem = "a", .device = "cpu"}};
   const std::string text = to_json("cpu", once);
   const std::vector<Record> again = records_from_json(text, "a.json");
   ASSERT_EQ(again.size(), 2U);
@@ -94,8 +95,8 @@ TEST(Records, HaveTheSchemaTheDocumentsDescribe) {
 TEST(Records, LeaveOutWhatIsAbsent) {
   const Record bare{.op = "a", .kernel = "a/b", .problem = "a rows=1", .device = "cpu"};
   const std::string text = to_json("cpu", {bare});
-  for (const char* key : {"time_us", "tflops", "power_w", "max_abs_error", "percent_of_roof", "against",
-                          "bound", "reason", "null"})
+  for (const char* key : {"time_us", "tflops", "power_w", "max_abs_error", "percent_of_roof",
+                          "against", "bound", "reason", "null"})
     EXPECT_THAT(text, Not(HasSubstr(key)));
   const Record again = records_from_json(text, "a.json")[0];
   EXPECT_FALSE(again.time_us);
@@ -129,7 +130,8 @@ TEST(Records, RefuseWhatIsNoFileOfRecords) {
   for (const char* text : {"", "{", "[]", "null", "5", "\"records\"", "{}", "{\"records\": 5}",
                            "{\"schema\": 1, \"records\": {}}", "{\"schema\": 1, \"records\": [5]}"})
     EXPECT_NE(refusal(text), "") << text;
-  EXPECT_THAT(refusal(R"({"schema": 2, "records": []})"), HasSubstr("schema 2, this program reads 1"));
+  EXPECT_THAT(refusal(R"({"schema": 2, "records": []})"),
+              HasSubstr("schema 2, this program reads 1"));
   EXPECT_THAT(refusal(R"({"records": []})"), HasSubstr("schema 0"));
   EXPECT_NE(refusal(R"({"schema": "1", "records": []})"), "");
   EXPECT_NE(refusal(std::string(100000, '[')), "");
@@ -146,7 +148,8 @@ TEST(Records, RefuseFieldsOfAnotherType) {
 
 // Half a time would be read as one of 0 us, and a record without a status as one that passed.
 TEST(Records, RefuseHalfOfWhatBelongsTogether) {
-  EXPECT_THAT(refusal(file_with([](Json& record) { record["time_us"] = 5; })), HasSubstr("lacks 'median'"));
+  EXPECT_THAT(refusal(file_with([](Json& record) { record["time_us"] = 5; })),
+              HasSubstr("lacks 'median'"));
   EXPECT_THAT(refusal(file_with([](Json& record) { record["time_us"].erase("p10"); })),
               HasSubstr("lacks 'p10'"));
   EXPECT_THAT(refusal(file_with([](Json& record) { record["against"].erase("ratio"); })),
@@ -157,7 +160,8 @@ TEST(Records, RefuseHalfOfWhatBelongsTogether) {
 }
 
 TEST(UtcNow, IsIso8601) {
-  EXPECT_THAT(utc_now(), MatchesRegex("20[0-9]{2}-[01][0-9]-[0-3][0-9]T[0-2][0-9]:[0-5][0-9]:[0-6][0-9]Z"));
+  EXPECT_THAT(utc_now(),
+              MatchesRegex("20[0-9]{2}-[01][0-9]-[0-3][0-9]T[0-2][0-9]:[0-5][0-9]:[0-6][0-9]Z"));
 }
 
 }  // namespace

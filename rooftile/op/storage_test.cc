@@ -37,7 +37,8 @@ std::vector<double> loaded(const TensorView& view) {
 TEST(Storage, HoldsEveryTypeExactly) {
   for (const DTypeInfo& type : dtypes()) {
     std::vector<double> values = normal(3 * 5);
-    for (double& value : values) value = round_to(type.dtype, type.kind == DTypeKind::scale ? 2 : value);
+    for (double& value : values)
+      value = round_to(type.dtype, type.kind == DTypeKind::scale ? 2 : value);
     std::vector<std::uint8_t> memory(static_cast<std::size_t>(bytes_of(type.dtype, 15)) + 1, 0xab);
     const TensorView view = TensorView::contiguous(memory.data(), type.dtype, {3, 5});
     store_view(values, view);
@@ -48,7 +49,8 @@ TEST(Storage, HoldsEveryTypeExactly) {
 
 TEST(Storage, FollowsStridesAndTouchesNothingElse) {
   std::vector<float> memory(40, -1);
-  TensorView view{.data = memory.data() + 5, .dtype = DType::f32, .shape = {3, 2}, .strides = {10, 3}};
+  TensorView view{
+      .data = memory.data() + 5, .dtype = DType::f32, .shape = {3, 2}, .strides = {10, 3}};
   store_view({1, 2, 3, 4, 5, 6}, view);
   EXPECT_EQ(memory[5], 1);
   EXPECT_EQ(memory[8], 2);
@@ -60,11 +62,14 @@ TEST(Storage, FollowsStridesAndTouchesNothingElse) {
 
 TEST(Storage, FollowsNegativeAndZeroStrides) {
   std::vector<float> memory{1, 2, 3, 4, 5, 6};
-  const TensorView reversed{.data = memory.data() + 5, .dtype = DType::f32, .shape = {2, 3}, .strides = {-3, -1}};
+  const TensorView reversed{
+      .data = memory.data() + 5, .dtype = DType::f32, .shape = {2, 3}, .strides = {-3, -1}};
   EXPECT_THAT(loaded(reversed), ElementsAre(6, 5, 4, 3, 2, 1));
-  const TensorView repeated{.data = memory.data(), .dtype = DType::f32, .shape = {2, 3}, .strides = {0, 1}};
+  const TensorView repeated{
+      .data = memory.data(), .dtype = DType::f32, .shape = {2, 3}, .strides = {0, 1}};
   EXPECT_THAT(loaded(repeated), ElementsAre(1, 2, 3, 1, 2, 3));
-  const TensorView one{.data = memory.data() + 1, .dtype = DType::f32, .shape = {2, 2}, .strides = {0, 0}};
+  const TensorView one{
+      .data = memory.data() + 1, .dtype = DType::f32, .shape = {2, 2}, .strides = {0, 0}};
   EXPECT_THAT(loaded(one), Each(2));
 }
 
@@ -165,7 +170,8 @@ TEST(ScaledStorage, HasASecondScale) {
 TEST(ScaledStorage, ChoosesZeroPointsThatAreNotZero) {
   Scaled scaled({2, 64}, DType::u4, {1, 32}, DType::f32, true);
   std::vector<double> values = normal(128);
-  for (std::size_t i = 0; i < 32; ++i) values[i] = std::abs(values[i]) + 1;  // a block without a sign
+  for (std::size_t i = 0; i < 32; ++i)
+    values[i] = std::abs(values[i]) + 1;  // a block without a sign
   store_view(values, scaled.view);
   EXPECT_EQ(scaled.zeros[0], 0) << "0 has a code of its own even where all values are above it";
   EXPECT_GT(scaled.zeros[1], 3);
@@ -192,7 +198,8 @@ TEST(ScaledStorage, SwizzlesScalesAsTensorCoresReadThem) {
   Scaled swizzled({200, 160}, DType::e4m3, {1, 32}, DType::e8m0, false, false,
                   ScaleLayout::swizzled_128x4);
   std::vector<double> values = normal(200 * 160);
-  for (std::size_t i = 0; i < values.size(); ++i) values[i] *= std::exp2(static_cast<double>(i / 160 % 30));
+  for (std::size_t i = 0; i < values.size(); ++i)
+    values[i] *= std::exp2(static_cast<double>(i / 160 % 30));
   store_view(values, plain.view);
   store_view(values, swizzled.view);
   EXPECT_EQ(loaded(swizzled.view), loaded(plain.view));
@@ -204,7 +211,8 @@ TEST(ScaledStorage, SwizzlesScalesAsTensorCoresReadThem) {
                 plain.scales[static_cast<std::size_t>(row * 5 + col)]);
 }
 
-// sgl-project/sglang#26133 computed one scale over padding too: a block's scale is of its own values.
+// sgl-project/sglang#26133 computed one scale over padding too: a block's scale is of its own
+// values.
 TEST(ScaledStorage, KeepsBlocksApart) {
   Scaled scaled({2, 2}, DType::i8, {1, 2}, DType::f32);
   store_view({1, 1, 1000, 1000}, scaled.view);

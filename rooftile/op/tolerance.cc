@@ -37,7 +37,7 @@ double bound_of(double expected, double magnitude, DType dtype, const Tolerance&
   }
   // Integers are compared whole; a floating result may fall either side of a tie.
   const double ulp = info(dtype).kind == DTypeKind::integer ? 0 : ulp_of(dtype, expected);
-  return tolerance.ulps * ulp + tolerance.accumulated * magnitude;
+  return tolerance.ulps * ulp + tolerance.accumulated * magnitude + tolerance.absolute;
 }
 
 bool is_close(double actual, double expected, double bound, DType dtype) {
@@ -105,6 +105,7 @@ Comparison compare(const std::vector<double>& actual, const Array& expected, DTy
     if (std::isfinite(e)) result.max_abs_expected = std::max(result.max_abs_expected, std::abs(e));
     if (std::isfinite(error)) {
       result.max_abs_error = std::max(result.max_abs_error, error);
+      if (bound > 0) result.max_of_bound = std::max(result.max_of_bound, error / bound);
       if (e != 0) result.max_rel_error = std::max(result.max_rel_error, error / std::abs(e));
       if (info(dtype).kind == DTypeKind::floating)
         result.max_ulps = std::max(result.max_ulps, error / ulp_of(dtype, e));

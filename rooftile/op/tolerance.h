@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // How close is close enough, and the comparison itself. An element passes when
 //
-//   |actual - expected| <= ulps * ulp_of(dtype, expected) + accumulated * magnitude
+//   |actual - expected| <= ulps * ulp_of(dtype, expected) + accumulated * magnitude + absolute
 //
 // The first term is the rounding of the output, in units of its own type, so one rule serves fp64 and
 // fp4 alike; the second is the accumulator's error, relative to what was summed. Written so that NaN
@@ -21,6 +21,7 @@ namespace ROOFTILE_API rooftile {
 struct Tolerance {
   double ulps = 0.5;       // units in the last place of the output's dtype
   double accumulated = 0;  // relative to Array::magnitude
+  double absolute = 0;     // what may be flushed to zero, as 2^-126 where f32 subnormals are
   std::string reason{};    // one sentence for the report
 };
 
@@ -48,6 +49,7 @@ struct Comparison {
   double max_abs_error = 0;
   double max_rel_error = 0;  // over elements whose expected value is not 0
   double max_ulps = 0;       // of the output dtype
+  double max_of_bound = 0;   // error / what is allowed there: 1 is the limit
   double max_abs_expected = 0;
 
   [[nodiscard]] bool passed() const { return num_wrong == 0; }

@@ -30,8 +30,8 @@ bool passes(double actual, double expected, DType dtype = DType::f32,
 
 TEST(Compare, TakesARoundedResultAndNoOther) {
   const double third = 1.0 / 3;
-  for (const DType dtype : {DType::f64, DType::f32, DType::fp16, DType::bf16, DType::e4m3, DType::e5m2,
-                            DType::e3m2, DType::e2m3, DType::e2m1}) {
+  for (const DType dtype : {DType::f64, DType::f32, DType::fp16, DType::bf16, DType::e4m3,
+                            DType::e5m2, DType::e3m2, DType::e2m3, DType::e2m1}) {
     const double right = round_to(dtype, third);
     EXPECT_TRUE(passes(right, third, dtype)) << name(dtype);
     EXPECT_FALSE(passes(right + ulp_of(dtype, third), third, dtype)) << name(dtype);
@@ -65,7 +65,8 @@ TEST(Compare, MeetsInfinitiesExactly) {
   EXPECT_TRUE(passes(kInfinity, 65519.99, DType::fp16, {.ulps = 0.51}));
 }
 
-// FP8 saturates here (a named convention): beyond the range the greatest number is the right answer.
+// FP8 saturates here (a named convention): beyond the range the greatest number is the right
+// answer.
 TEST(Compare, TakesSaturationWhereTheTypeSaturates) {
   EXPECT_TRUE(passes(448, 1e6, DType::e4m3));
   EXPECT_TRUE(passes(-448, -1e6, DType::e4m3));
@@ -81,7 +82,8 @@ TEST(Compare, NamesOneElementOfAMillion) {
   expected.shape = {1000, 1000};
   std::vector<double> actual = expected.values;
   actual[123456] += 10;
-  const Comparison result = compare(actual, expected, DType::f32, sum_tolerance(DType::f32, DType::f32, 100));
+  const Comparison result =
+      compare(actual, expected, DType::f32, sum_tolerance(DType::f32, DType::f32, 100));
   EXPECT_FALSE(result.passed());
   EXPECT_EQ(result.num_wrong, 1);
   EXPECT_EQ(result.num_compared, 1000000);
@@ -97,9 +99,11 @@ TEST(Compare, RejectsZerosForAWideSoftmax) {
   const Array expected = array_of(std::vector<double>(kCols, 1.0 / kCols));
   const std::vector<double> zeros(kCols, 0);
   for (const DType dtype : {DType::f32, DType::bf16, DType::fp16}) {
-    const Comparison result = compare(zeros, expected, dtype, sum_tolerance(dtype, DType::f32, kCols));
+    const Comparison result =
+        compare(zeros, expected, dtype, sum_tolerance(dtype, DType::f32, kCols));
     EXPECT_EQ(result.num_wrong, kCols) << name(dtype);
-    EXPECT_NEAR(result.max_abs_expected, 2.54e-6, 1e-8) << "what makes the tolerance suspect is told";
+    EXPECT_NEAR(result.max_abs_expected, 2.54e-6, 1e-8)
+        << "what makes the tolerance suspect is told";
   }
   // The table of assert_close would have taken them: why it is not the default.
   EXPECT_TRUE(compare(zeros, expected, DType::f32, {}, Policy::assert_close).passed());
@@ -162,7 +166,8 @@ INSTANTIATE_TEST_SUITE_P(Compare, AssertClose,
                                          Close{DType::bf16, 8, 1e-5 + 1.6e-2 * 8},
                                          Close{DType::f64, 1, 2e-7}));
 
-// Low-precision types are compared bitwise (pytorch#150002), with what the expected value rounds to.
+// Low-precision types are compared bitwise (pytorch#150002), with what the expected value rounds
+// to.
 TEST(Compare, IsBitwiseForFp8UnderAssertClose) {
   for (const DType dtype : {DType::e4m3, DType::e5m2, DType::e2m1, DType::e3m2}) {
     const double right = round_to(dtype, 1.1);

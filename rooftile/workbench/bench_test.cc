@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Benchmarks that cannot lie: right figures for an honest kernel, and each wrong bench told from it.
-// The fake device moves 1 GB/s: the toy operation on 64 x 64 f32 moves 32 KiB in 32.768 us.
+// Benchmarks that cannot lie: right figures for an honest kernel, and each wrong bench told from
+// it. The fake device moves 1 GB/s: the toy operation on 64 x 64 f32 moves 32 KiB in 32.768 us.
 #include "rooftile/workbench/bench.h"
 
 #include <cstdint>
@@ -78,11 +78,13 @@ TEST_F(Bench, RefusesToTimeAWrongKernel) {
 // What a kernel does from its `from`-th call on, right before that.
 KernelDef turning(int from, std::function<void(int, const Toy&)> then,
                   Determinism determinism = Determinism::repeatable) {
-  return toy_kernel([from, then, calls = 0](const Context& context, const Arguments& args) mutable {
-    fake(context).spend(2 * kFloorUs);
-    if (++calls < from) return Toy(args).fill_right();
-    then(calls, Toy(args));
-  }, determinism);
+  return toy_kernel(
+      [from, then, calls = 0](const Context& context, const Arguments& args) mutable {
+        fake(context).spend(2 * kFloorUs);
+        if (++calls < from) return Toy(args).fill_right();
+        then(calls, Toy(args));
+      },
+      determinism);
 }
 
 // karpathy/llm.c#852: a kernel that turns wrong after ten calls.
@@ -97,12 +99,16 @@ TEST_F(Bench, FindsAKernelThatTurnsWrong) {
 
 TEST_F(Bench, ChecksTheWholeOutputAfterwards) {
   for (const Determinism determinism : {Determinism::repeatable, Determinism::any}) {
-    const Record record = benched(turning(11, [](int, const Toy& toy) {
-      toy.fill_right();
-      toy.store(33, 21, 99);  // not among the elements that are checked after each sample
-    }, determinism));
+    const Record record = benched(turning(
+        11,
+        [](int, const Toy& toy) {
+          toy.fill_right();
+          toy.store(33, 21, 99);  // not among the elements that are checked after each sample
+        },
+        determinism));
     EXPECT_EQ(record.status, Status::failed);
-    EXPECT_THAT(record.reason, MatchesRegex(".*(changed during the measurement|y.33,21.: got 99).*"));
+    EXPECT_THAT(record.reason,
+                MatchesRegex(".*(changed during the measurement|y.33,21.: got 99).*"));
   }
 }
 
@@ -128,7 +134,8 @@ TEST_F(Bench, FindsAnAnswerKeptByPointer) {
   const Record record = benched(toy_kernel([&](const Context&, const Arguments& args) {
     const Toy toy(args);
     if (answer.empty())
-      toy.fill([&](std::int64_t r, std::int64_t c) { return answer.emplace_back(toy.right(r, c)); });
+      toy.fill(
+          [&](std::int64_t r, std::int64_t c) { return answer.emplace_back(toy.right(r, c)); });
     std::size_t i = 0;
     toy.fill([&](std::int64_t, std::int64_t) { return answer[i++]; });
   }));
@@ -136,8 +143,8 @@ TEST_F(Bench, FindsAnAnswerKeptByPointer) {
   EXPECT_THAT(record.reason, HasSubstr("expected"));
 }
 
-// The work of each call is done by a thread that starts with the next one: without a wait for it the
-// times are those of a hand-over.
+// The work of each call is done by a thread that starts with the next one: without a wait for it
+// the times are those of a hand-over.
 TEST_F(Bench, FindsWorkThatIsDoneLater) {
   std::function<void()> late;
   const Record record = benched(turning(3, [&](int, const Toy& toy) {
@@ -212,7 +219,8 @@ TEST_F(Bench, FlagsAThrottledDeviceWithItsClock) {
   };
   const Record record = benched(toy_kernel(right_taking(2 * kFloorUs)));
   EXPECT_EQ(record.status, Status::invalid);
-  EXPECT_THAT(record.reason, HasSubstr("throttled: the clock stayed below 75 % of nominal (1170 MHz)"));
+  EXPECT_THAT(record.reason,
+              HasSubstr("throttled: the clock stayed below 75 % of nominal (1170 MHz)"));
   EXPECT_EQ(record.clocks_mhz, 1170);
   EXPECT_EQ(record.power_w, 650);
   EXPECT_TRUE(record.time_us) << "a result, and flagged";
@@ -231,9 +239,12 @@ TEST_F(Bench, ClaimsNoShareOfTheRoofForWhatStaysInTheCache) {
 
 TEST_F(Bench, TellsUnsupportedAndThrowingKernelsApart) {
   KernelDef kernel = toy_kernel(right_taking(kFloorUs));
-  kernel.supports = [](const Problem&, const DeviceProperties&) { return unsupported("too small"); };
+  kernel.supports = [](const Problem&, const DeviceProperties&) {
+    return unsupported("too small");
+  };
   EXPECT_EQ(benched(kernel).status, Status::unsupported);
-  kernel = toy_kernel([](const Context&, const Arguments&) { throw std::runtime_error("out of registers"); });
+  kernel = toy_kernel(
+      [](const Context&, const Arguments&) { throw std::runtime_error("out of registers"); });
   const Record record = benched(kernel);
   EXPECT_EQ(record.status, Status::failed);
   EXPECT_EQ(record.reason, "threw: out of registers");
@@ -256,7 +267,8 @@ TEST_F(Bench, RestoresWhatIsUpdatedInPlace) {
   };
   operation_.def = &op;
   const KernelDef in_place = toy_kernel([](const Context& context, const Arguments& args) {
-    for (std::int64_t i = 0; i < 64 * 64; ++i) args["x"].as<float>()[i] = 2 * args["x"].as<float>()[i] + 1;
+    for (std::int64_t i = 0; i < 64 * 64; ++i)
+      args["x"].as<float>()[i] = 2 * args["x"].as<float>()[i] + 1;
     fake(context).spend(2 * kFloorUs);
   });
   operation_.kernels = {&in_place};
@@ -267,7 +279,8 @@ TEST_F(Bench, RestoresWhatIsUpdatedInPlace) {
 
 TEST_F(Bench, PlacesAComputeBoundKernelByItsUnit) {
   ceilings_.units[static_cast<std::size_t>(Unit::fp32)] = Ceiling{1e8, 0.01, "probe"};
-  const Record record = benched(toy_kernel(right_taking(163.84)));  // 8192 operations in 81.92 us at best
+  const Record record =
+      benched(toy_kernel(right_taking(163.84)));  // 8192 operations in 81.92 us at best
   EXPECT_EQ(record.bound, "compute");
   EXPECT_NEAR(*record.percent_of_roof, 50, 1e-9);
   EXPECT_NEAR(*record.attainable, 1e-4, 1e-12);

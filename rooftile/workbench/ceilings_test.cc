@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Measured ceilings: the best probe of each kind, kept between processes, raised by what proves them
-// too low, and measured afresh when the cache is nonsense.
+// Measured ceilings: the best probe of each kind, kept between processes, raised by what proves
+// them too low, and measured afresh when the cache is nonsense.
 #include "rooftile/workbench/ceilings.h"
 
 #include <functional>
@@ -18,14 +18,14 @@
 namespace rooftile {
 namespace {
 
-
 class MeasuredCeilings : public testing::Test {
  protected:
   MeasuredCeilings() {
-    device_.its_probes = {memory_probe("read_slow", 1000, 0, 4), memory_probe("read", 1000, 0, 1),
-                          memory_probe("copy", 500, 500, 2),     memory_probe("triad", 2000, 1000, 3),
-                          memory_probe("write", 0, 1000, 2.5),   unit_probe("dot", Unit::bf16, 8000, 2),
-                          unit_probe("dot_slow", Unit::bf16, 8000, 4)};
+    device_.its_probes = {
+        memory_probe("read_slow", 1000, 0, 4),      memory_probe("read", 1000, 0, 1),
+        memory_probe("copy", 500, 500, 2),          memory_probe("triad", 2000, 1000, 3),
+        memory_probe("write", 0, 1000, 2.5),        unit_probe("dot", Unit::bf16, 8000, 2),
+        unit_probe("dot_slow", Unit::bf16, 8000, 4)};
     device_.its_sheet.sheet_bytes_per_s = 5e9;
   }
   Probe memory_probe(const std::string& name, double read, double written, double us) {
@@ -41,7 +41,9 @@ class MeasuredCeilings : public testing::Test {
     };
   }
   // The key and text of the one cached entry.
-  static std::pair<std::string, std::string> entry() { return *CacheFile("ceilings.json").read().begin(); }
+  static std::pair<std::string, std::string> entry() {
+    return *CacheFile("ceilings.json").read().begin();
+  }
 
   TestCache cache_;
   FakeDevice device_;
@@ -50,9 +52,10 @@ class MeasuredCeilings : public testing::Test {
 
 TEST_F(MeasuredCeilings, AreTheBestOfEachKind) {
   std::vector<std::string> progress;
-  const Ceilings ceilings = measure_ceilings(device_, [&](const std::string& probe, int done, int of) {
-    progress.push_back(probe + " " + std::to_string(done) + "/" + std::to_string(of));
-  });
+  const Ceilings ceilings =
+      measure_ceilings(device_, [&](const std::string& probe, int done, int of) {
+        progress.push_back(probe + " " + std::to_string(done) + "/" + std::to_string(of));
+      });
   EXPECT_NEAR(ceilings.read.per_s, 1e9, 1e-3);
   EXPECT_EQ(ceilings.read.source, "read");
   EXPECT_NEAR(ceilings.copy.per_s, 0.5e9, 1e-3);
@@ -85,8 +88,11 @@ TEST_F(MeasuredCeilings, AreMeasuredAfreshFromANonsensicalEntry) {
   const auto [key, good] = entry();
   std::string negative = good;
   negative.replace(negative.find("\"per_s\":") + 8, 1, "-1");
-  for (const std::string& text : {std::string(), std::string("5"), std::string("{}"), std::string("{\"read\": 5}"), negative}) {
-    CacheFile("ceilings.json").update([&, name = key](CacheFile::Entries& entries) { entries[name] = text; });
+  for (const std::string& text : {std::string(), std::string("5"), std::string("{}"),
+                                  std::string("{\"read\": 5}"), negative}) {
+    CacheFile("ceilings.json").update([&, name = key](CacheFile::Entries& entries) {
+      entries[name] = text;
+    });
     runs_ = 0;
     EXPECT_EQ(ceilings_of(device_).read.per_s, right.read.per_s) << text;
     EXPECT_GT(runs_, 0) << text;
@@ -98,9 +104,8 @@ TEST_F(MeasuredCeilings, AreProbedBesideAKernel) {
   Operation operation{.def = &toy_op()};
   const KernelDef kernel = toy_kernel(right_taking(8));
   operation.kernels = {&kernel};
-  const Record record =
-      bench(operation, kernel, toy_problem("rows=16 cols=16"), device_, ceilings,
-            {.timing = {.budget_s = 1e9, .most_samples = 20}});
+  const Record record = bench(operation, kernel, toy_problem("rows=16 cols=16"), device_, ceilings,
+                              {.timing = {.budget_s = 1e9, .most_samples = 20}});
   ASSERT_EQ(record.status, Status::passed) << record.reason;
   ASSERT_TRUE(record.probe);
   EXPECT_EQ(record.probe->kernel, "copy") << "as much written as read";
@@ -116,7 +121,8 @@ Cost copy_cost(double bytes) {
 
 Ceilings flat() {
   Ceilings ceilings;
-  for (Ceiling* each : {&ceilings.read, &ceilings.triad, &ceilings.copy, &ceilings.write}) *each = {1e9, 0.05, "probe"};
+  for (Ceiling* each : {&ceilings.read, &ceilings.triad, &ceilings.copy, &ceilings.write})
+    *each = {1e9, 0.05, "probe"};
   ceilings.units[static_cast<std::size_t>(Unit::fp32)] = Ceiling{1e9, 0.05, "probe"};
   return ceilings;
 }

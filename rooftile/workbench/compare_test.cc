@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// A against B: within one run by alternation, between two files by their quantiles; and what is kept.
+// A against B: within one run by alternation, between two files by their quantiles; and what is
+// kept.
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -22,7 +24,8 @@ class CompareKernels : public testing::Test {
   Record compared(double a_us, double b_us) {
     a_.prepare = toy_kernel(right_taking(a_us)).prepare;
     b_.prepare = toy_kernel(right_taking(b_us)).prepare;
-    return compare_kernels(operation_, a_, b_, toy_problem("rows=8 cols=8"), device_, ceilings_, options_);
+    return compare_kernels(operation_, a_, b_, toy_problem("rows=8 cols=8"), device_, ceilings_,
+                           options_);
   }
 
   TestCache cache_;
@@ -30,7 +33,9 @@ class CompareKernels : public testing::Test {
   Ceilings ceilings_;
   KernelDef a_ = toy_kernel(run_right);
   KernelDef b_ = toy_kernel(run_right);
-  Operation operation_{.def = &toy_op(), .kernels = {&a_, &b_}};
+  Operation operation_{.def = &toy_op(),
+                       .kernels = {&a_, &b_},
+                       .reference = std::make_shared<const KernelDef>(make_reference(toy_op()))};
   BenchOptions options_{.timing = {.budget_s = 1e9, .most_samples = 25}};
 };
 
@@ -51,8 +56,8 @@ TEST_F(CompareKernels, GivesTheRatioInOneRun) {
 
 TEST_F(CompareKernels, RefusesAWrongRival) {
   b_.prepare = toy_kernel([](const Context&, const Arguments&) {}).prepare;
-  const Record record =
-      compare_kernels(operation_, a_, b_, toy_problem("rows=8 cols=8"), device_, ceilings_, options_);
+  const Record record = compare_kernels(operation_, a_, b_, toy_problem("rows=8 cols=8"), device_,
+                                        ceilings_, options_);
   EXPECT_EQ(record.status, Status::failed);
   EXPECT_THAT(record.reason, HasSubstr("toy/rival: y[0,0]: got nan"));
 }
@@ -60,26 +65,34 @@ TEST_F(CompareKernels, RefusesAWrongRival) {
 TEST_F(CompareKernels, KeepsTheErrorsOfTheTwoApart) {
   b_.prepare = toy_kernel([](const Context&, const Arguments& args) {
                  const Toy toy(args);
-                 toy.fill([&](std::int64_t r, std::int64_t c) { return nudged(toy.right(r, c), DType::f32); });
+                 toy.fill([&](std::int64_t r, std::int64_t c) {
+                   return nudged(toy.right(r, c), DType::f32);
+                 });
                }).prepare;
-  const Record record =
-      compare_kernels(operation_, a_, b_, toy_problem("rows=8 cols=8"), device_, ceilings_, options_);
+  const Record record = compare_kernels(operation_, a_, b_, toy_problem("rows=8 cols=8"), device_,
+                                        ceilings_, options_);
   ASSERT_EQ(record.status, Status::passed) << record.reason;
   EXPECT_LE(*record.max_ulps, 0.5) << "the rival errs by more";
 }
 
 TEST_F(CompareKernels, NamesAnUnknownOrUnsupportedRival) {
   options_.against = "rivla";
-  EXPECT_THROW(bench(operation_, a_, toy_problem("rows=8 cols=8"), device_, ceilings_, options_), Error);
-  b_.supports = [](const Problem&, const DeviceProperties&) { return unsupported("no such shape"); };
-  const Record record =
-      compare_kernels(operation_, a_, b_, toy_problem("rows=8 cols=8"), device_, ceilings_, options_);
+  EXPECT_THROW(bench(operation_, a_, toy_problem("rows=8 cols=8"), device_, ceilings_, options_),
+               Error);
+  b_.supports = [](const Problem&, const DeviceProperties&) {
+    return unsupported("no such shape");
+  };
+  const Record record = compare_kernels(operation_, a_, b_, toy_problem("rows=8 cols=8"), device_,
+                                        ceilings_, options_);
   EXPECT_EQ(record.status, Status::unsupported);
   EXPECT_EQ(record.reason, "toy/rival: no such shape");
 }
 
 Record result(const std::string& kernel, double p10, double median, double p90) {
-  Record record{.op = "toy", .kernel = "toy/" + kernel, .problem = "toy/" + kernel + " rows=8 cols=8", .device = "fake"};
+  Record record{.op = "toy",
+                .kernel = "toy/" + kernel,
+                .problem = "toy/" + kernel + " rows=8 cols=8",
+                .device = "fake"};
   record.time_us = Quantiles{median, p10, p90, 20};
   record.mode = "cold";
   record.data = "randn seed=0";
@@ -147,13 +160,16 @@ TEST(Keep, NeedsTwoDifferentProblems) {
   EXPECT_FALSE(keep({won("toy/a rows=8", "faster"), won("toy/a rows=8 seed=7", "faster")}).first)
       << "the same problem with other data";
   EXPECT_TRUE(keep({won("toy/a rows=8", "faster"), won("toy/a rows=9", "faster")}).first);
-  EXPECT_TRUE(keep({won("toy/a rows=8", "faster"), won("toy/a rows=9", "faster"), won("toy/a rows=10", "same")}).first);
+  EXPECT_TRUE(keep({won("toy/a rows=8", "faster"), won("toy/a rows=9", "faster"),
+                    won("toy/a rows=10", "same")})
+                  .first);
   EXPECT_FALSE(keep({won("toy/a rows=8", "faster"), won("toy/a rows=9", "cannot tell")}).first);
   EXPECT_THAT(keep({won("toy/a rows=8", "faster")}).second, HasSubstr("wins on a second one too"));
 }
 
 TEST(Keep, IsLostByOneSlowerOrUnmeasuredProblem) {
-  const auto lost = keep({won("toy/a rows=8", "faster"), won("toy/a rows=9", "faster"), won("toy/a rows=10", "slower")});
+  const auto lost = keep({won("toy/a rows=8", "faster"), won("toy/a rows=9", "faster"),
+                          won("toy/a rows=10", "slower")});
   EXPECT_FALSE(lost.first);
   EXPECT_EQ(lost.second, "slower on 'toy/a rows=10'");
   for (const Status status : {Status::failed, Status::invalid, Status::unsupported})

@@ -176,17 +176,15 @@ std::string legend(const Plot& plot, std::size_t num_records, const RooflineText
   if (!roofs.empty())
     for (const std::string& line : wrap("memory roofs, highest first: " + join(roofs, ", "),
                                         static_cast<std::size_t>(options.columns)))
-      text += line +
-              "
-              ";
-              for (const Point& point : plot.points) {
-        const Record& record = *point.record;
-        text += "  " + paint(std::string(1, point.letter), Style::yellow, colour) + "  " +
-                record.problem;
-        if (record.percent_of_roof)
-          text += "  " + figures(*record.percent_of_roof) + " % of " + record.bound;
-        text += "\n";
-      }
+      text += line + "\n";
+  for (const Point& point : plot.points) {
+    const Record& record = *point.record;
+    text +=
+        "  " + paint(std::string(1, point.letter), Style::yellow, colour) + "  " + record.problem;
+    if (record.percent_of_roof)
+      text += "  " + figures(*record.percent_of_roof) + " % of " + record.bound;
+    text += "\n";
+  }
   if (num_records > plot.points.size())
     text += "  not on the plot (no time or no operations): " +
             std::to_string(num_records - plot.points.size()) + "\n";

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the workbench is tested with: an operation of its own, and a device whose clock moves only when
-// a kernel says so. No test here measures real time.
+// What the workbench is tested with: an operation of its own, and a device whose clock moves only
+// when a kernel says so. No test here measures real time.
 #pragma once
 
 #include <sys/mman.h>
@@ -36,13 +36,13 @@ class FakeDevice final : public Device {
   FakeDevice(const FakeDevice&) = delete;
   FakeDevice& operator=(const FakeDevice&) = delete;
 
-  double stream_us = 0;      // when all that was launched on the stream is done
-  double elsewhere_us = 0;   // when what runs on streams of a kernel's own is done
-  double host_us = 0;        // the host's clock: it waits only in synchronise()
-  bool is_warm = false;      // a run since the last flush
+  double stream_us = 0;     // when all that was launched on the stream is done
+  double elsewhere_us = 0;  // when what runs on streams of a kernel's own is done
+  double host_us = 0;       // the host's clock: it waits only in synchronise()
+  bool is_warm = false;     // a run since the last flush
   bool can_flush = true;
   int num_flushes = 0;
-  int num_states = 0;        // how often state() was asked
+  int num_states = 0;                        // how often state() was asked
   std::function<DeviceState(int)> states{};  // by how often
   std::vector<Probe> its_probes{};
   Ceilings its_sheet{};

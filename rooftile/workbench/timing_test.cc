@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The timing loop on a virtual clock: what belongs to a time, the order of contenders, when it stops,
-// throttling; and the statistics that speak of the samples.
+// The timing loop on a virtual clock: what belongs to a time, the order of contenders, when it
+// stops, throttling; and the statistics that speak of the samples.
 #include "rooftile/workbench/timing.h"
 
 #include <functional>
@@ -19,7 +19,8 @@ namespace {
 using testing::ElementsAre;
 
 // Never stopped by real time: by counts alone.
-const TimingOptions kCounted{.budget_s = 1e9, .least_samples = 5, .most_samples = 8, .stable_within = 0};
+const TimingOptions kCounted{
+    .budget_s = 1e9, .least_samples = 5, .most_samples = 8, .stable_within = 0};
 
 class Timing : public testing::Test {
  protected:
@@ -63,7 +64,12 @@ TEST_F(Timing, AlternatesForwardAndBackward) {
   options.most_samples = options.least_samples = 4;
   options.warm_up_runs = 1;
   (void)alternate(device_, *stream_, contenders, options);
-  EXPECT_EQ(order, "AB" "AB" "BA" "AB" "BA");
+  EXPECT_EQ(order,
+            "AB"
+            "AB"
+            "BA"
+            "AB"
+            "BA");
   EXPECT_EQ(contenders[0].samples_us.size(), 4U);
   EXPECT_EQ(contenders[1].samples_us.size(), 4U);
 }
@@ -101,10 +107,12 @@ TEST_F(Timing, DoesNotTimeBeforeAndAfter) {
 
 TEST_F(Timing, StopsAtTheFirstFault) {
   int runs = 0;
-  Contender contender{.run = [&] { ++runs; }, .after = [&] { return std::string(runs == 4 ? "late" : ""); }};
+  Contender contender{.run = [&] { ++runs; },
+                      .after = [&] { return std::string(runs == 4 ? "late" : ""); }};
   EXPECT_EQ(timed(contender).fault, "late");
   EXPECT_EQ(runs, 4);
-  EXPECT_EQ(contender.samples_us.size(), 1U) << "two warm-up runs, one sample; the faulty one is not kept";
+  EXPECT_EQ(contender.samples_us.size(), 1U)
+      << "two warm-up runs, one sample; the faulty one is not kept";
 }
 
 TEST_F(Timing, StopsWhenTheMedianIsStable) {
@@ -143,7 +151,8 @@ TEST_F(Timing, GivesUpOnAClockThatStaysLow) {
 
 TEST_F(Timing, DropsSamplesOfAPassingThrottle) {
   device_.states = [](int asked) { return at_clock(asked >= 3 && asked < 9 ? 1000 : 1900); };
-  Contender contender{.run = [&] { device_.spend(device_.num_states >= 3 && device_.num_states < 9 ? 9 : 5); }};
+  Contender contender{
+      .run = [&] { device_.spend(device_.num_states >= 3 && device_.num_states < 9 ? 9 : 5); }};
   const TimingOutcome outcome = timed(contender);
   EXPECT_FALSE(outcome.is_throttled);
   EXPECT_EQ(outcome.num_throttled, 6);
@@ -154,8 +163,8 @@ TEST_F(Timing, DropsSamplesOfAPassingThrottle) {
 TEST_F(Timing, CountsDiscardsInARow) {
   device_.states = [](int asked) { return at_clock(asked % 2 == 0 ? 1000 : 1900); };
   Contender contender{.run = [&] { device_.spend(5); }};
-  const TimingOutcome outcome =
-      timed(contender, {.budget_s = 1e9, .least_samples = 60, .most_samples = 60, .stable_within = 0});
+  const TimingOutcome outcome = timed(
+      contender, {.budget_s = 1e9, .least_samples = 60, .most_samples = 60, .stable_within = 0});
   EXPECT_FALSE(outcome.is_throttled);
   EXPECT_GT(outcome.num_throttled, 40);
 }
@@ -173,7 +182,8 @@ TEST(Ratios, PairSamplesOfOneRound) {
 
 std::vector<double> around(double ratio, double spread, int count = 30) {
   std::vector<double> list;
-  for (int i = 0; i < count; ++i) list.push_back(ratio * (1 + spread * ((i * 7 % count) - (count - 1) / 2.0) / count * 2));
+  for (int i = 0; i < count; ++i)
+    list.push_back(ratio * (1 + spread * ((i * 7 % count) - (count - 1) / 2.0) / count * 2));
   return list;
 }
 

@@ -37,7 +37,8 @@ KernelDef configured(int count, std::function<Run(std::int64_t)> run) {
 
 class Tune : public testing::Test {
  protected:
-  TuneResult tuned(const std::vector<const KernelDef*>& kernels, const std::string& line = "rows=20 cols=40") {
+  TuneResult tuned(const std::vector<const KernelDef*>& kernels,
+                   const std::string& line = "rows=20 cols=40") {
     operation_.kernels = kernels;
     return tune(operation_, toy_problem(line), device_, ceilings_, options_,
                 [&](const Record& record) { seen_.push_back(record); });
@@ -56,7 +57,8 @@ class Tune : public testing::Test {
 };
 
 TEST_F(Tune, TakesTheFastestAndRemembersIt) {
-  const KernelDef kernel = configured(3, [](std::int64_t variant) { return right_taking(variant == 1 ? 10 : 20); });
+  const KernelDef kernel =
+      configured(3, [](std::int64_t variant) { return right_taking(variant == 1 ? 10 : 20); });
   const TuneResult result = tuned({&kernel});
   EXPECT_EQ(result.kernel, "planted");
   EXPECT_EQ(result.config.text(), "variant=1");
@@ -101,7 +103,8 @@ TEST_F(Tune, RejectsTwoCandidatesThatWriteHalfEach) {
 
 TEST_F(Tune, GoesOnAfterAWrongOrThrowingCandidate) {
   const KernelDef kernel = configured(3, [](std::int64_t variant) -> rooftile::Run {
-    if (variant == 0) return [](const Context&, const Arguments&) { throw std::runtime_error("too large"); };
+    if (variant == 0)
+      return [](const Context&, const Arguments&) { throw std::runtime_error("too large"); };
     if (variant == 1) return [](const Context&, const Arguments&) {};
     return right_taking(10);
   });
@@ -125,7 +128,8 @@ TEST_F(Tune, ComparesKernels) {
 
 // triton-lang/triton#2534: tuned for one type and used for another.
 TEST_F(Tune, IsForItsOwnTypeAndShapes) {
-  const KernelDef kernel = configured(2, [](std::int64_t variant) { return right_taking(variant == 1 ? 10 : 20); });
+  const KernelDef kernel =
+      configured(2, [](std::int64_t variant) { return right_taking(variant == 1 ? 10 : 20); });
   (void)tuned({&kernel}, "rows=20 cols=40 x=fp16");
   EXPECT_TRUE(remembered("rows=20 cols=40 x=fp16"));
   EXPECT_TRUE(remembered("rows=32 cols=64 x=fp16"));
@@ -148,7 +152,8 @@ TEST_F(Tune, KeepsToTheKernelThatTheProblemNames) {
   Problem problem = toy_problem("rows=20 cols=40");
   problem.kernel = "planted";
   operation_.kernels = {&planted, &faster};
-  const TuneResult result = tune(operation_, problem, device_, ceilings_, options_, [](const Record&) {});
+  const TuneResult result =
+      tune(operation_, problem, device_, ceilings_, options_, [](const Record&) {});
   EXPECT_EQ(result.kernel, "planted");
   EXPECT_EQ(result.candidates.size(), 1U);
 }

@@ -167,6 +167,7 @@ std::string check_outputs(const OpDef& op, Workload& workload, Policy policy, Re
     raise(record.max_abs_error, result.max_abs_error);
     raise(record.max_rel_error, result.max_rel_error);
     raise(record.max_ulps, result.max_ulps);
+    raise(record.max_of_bound, result.max_of_bound);
     if (!result.passed() && fault.empty()) fault = result.text(expected);
   }
   return fault;

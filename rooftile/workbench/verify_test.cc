@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Verify on right kernels and on what is neither right nor wrong; whole sets of cases and the proofs
-// that come of them.
+// Verify on right kernels and on what is neither right nor wrong; whole sets of cases and the
+// proofs that come of them.
 #include "rooftile/workbench/verify.h"
 
 #include <algorithm>
@@ -22,17 +22,21 @@ using testing::HasSubstr;
 
 class Verify : public testing::Test {
  protected:
-  Record verified(const KernelDef& kernel, const std::string& line, const VerifyOptions& options = {}) {
+  Record verified(const KernelDef& kernel, const std::string& line,
+                  const VerifyOptions& options = {}) {
     return verify(toy_op(), kernel, toy_problem(line), device_, options);
   }
   // All of the sets for one kernel, and what its proof is then.
   VerifyCounts verified_sets(const KernelDef& kernel, std::vector<std::string> sets) {
     Operation operation{.def = &toy_op()};
     operation.kernels = {&kernel};
-    return verify_all(operation, device_, {.kernel = "", .sets = std::move(sets), .options = options_},
+    return verify_all(operation, device_,
+                      {.kernel = "", .sets = std::move(sets), .options = options_},
                       [&](const Record& record) { records_.push_back(record); });
   }
-  ProofState proof(const KernelDef& kernel) { return proof_state(toy_op(), kernel, device_.properties()); }
+  ProofState proof(const KernelDef& kernel) {
+    return proof_state(toy_op(), kernel, device_.properties());
+  }
 
   TestCache cache_;
   FakeDevice device_;
@@ -42,18 +46,21 @@ class Verify : public testing::Test {
 
 TEST_F(Verify, PassesTheRightKernelOnEveryView) {
   const KernelDef kernel = toy_kernel(run_right);
-  for (const char* line : {"rows=1 cols=1", "rows=0 cols=5", "rows=5 cols=0", "rows=1 cols=1000", "rows=7 cols=13 x=fp16",
-                           "rows=5 cols=48 x=bf16 y=f32", "rows=5 cols=48 x.stride=0,1", "rows=5 cols=48 x.stride=-48,-1",
-                           "rows=5 cols=48 y.stride=-50,1", "rows=5 cols=48 y.stride=1,5 y.offset=3",
-                           "rows=5 cols=48 y.alias=x", "rows=5 cols=48 data=zeros", "rows=5 cols=48 data=uniform seed=9",
-                           "rows=64 cols=4 x.stride=67108864,1", "rows=64 cols=4 y.stride=67108864,1"}) {
+  for (const char* line :
+       {"rows=1 cols=1", "rows=0 cols=5", "rows=5 cols=0", "rows=1 cols=1000",
+        "rows=7 cols=13 x=fp16", "rows=5 cols=48 x=bf16 y=f32", "rows=5 cols=48 x.stride=0,1",
+        "rows=5 cols=48 x.stride=-48,-1", "rows=5 cols=48 y.stride=-50,1",
+        "rows=5 cols=48 y.stride=1,5 y.offset=3", "rows=5 cols=48 y.alias=x",
+        "rows=5 cols=48 data=zeros", "rows=5 cols=48 data=uniform seed=9",
+        "rows=64 cols=4 x.stride=67108864,1", "rows=64 cols=4 y.stride=67108864,1"}) {
     const Record record = verified(kernel, line);
     EXPECT_EQ(record.status, Status::passed) << line << ": " << record.reason;
   }
 }
 
 TEST_F(Verify, FillsTheRecord) {
-  const Record record = verified(toy_kernel(run_right), "rows=5 cols=48 x=bf16 seed=3", {.seed = 4});
+  const Record record =
+      verified(toy_kernel(run_right), "rows=5 cols=48 x=bf16 seed=3", {.seed = 4});
   EXPECT_EQ(record.op, "toy");
   EXPECT_EQ(record.kernel, "toy/planted");
   EXPECT_EQ(record.problem, "toy/planted rows=5 cols=48 y=bf16 x=bf16 seed=3");
@@ -88,18 +95,20 @@ TEST_F(Verify, GivesFreshDataForEachSeed) {
 TEST_F(Verify, PoisonsBeforeEveryRun) {
   int not_poisoned = 0;
   int runs = 0;
-  const KernelDef kernel = toy_kernel([&](const Context&, const Arguments& args) {
-    const Toy toy(args);
-    const auto is_nan = [](const TensorView& view, std::int64_t offset) {
-      return std::isnan(load_element(view.dtype, view.data, offset));
-    };
-    for (const std::int64_t offset : {0, 7, 50, -1, 247})
-      if (!is_nan(toy.y, offset)) ++not_poisoned;
-    for (const std::int64_t offset : {-1, 48, 63, 304})
-      if (!is_nan(toy.x, offset)) ++not_poisoned;
-    toy.fill_right();
-    ++runs;
-  }, Determinism::repeatable);
+  const KernelDef kernel = toy_kernel(
+      [&](const Context&, const Arguments& args) {
+        const Toy toy(args);
+        const auto is_nan = [](const TensorView& view, std::int64_t offset) {
+          return std::isnan(load_element(view.dtype, view.data, offset));
+        };
+        for (const std::int64_t offset : {0, 7, 50, -1, 247})
+          if (!is_nan(toy.y, offset)) ++not_poisoned;
+        for (const std::int64_t offset : {-1, 48, 63, 304})
+          if (!is_nan(toy.x, offset)) ++not_poisoned;
+        toy.fill_right();
+        ++runs;
+      },
+      Determinism::repeatable);
   EXPECT_EQ(verified(kernel, "rows=5 cols=48 x.stride=64,1 y.stride=50,1").status, Status::passed);
   EXPECT_EQ(not_poisoned, 0);
   EXPECT_EQ(runs, 4) << "two sets of data and two repeats";
@@ -123,10 +132,12 @@ TEST_F(Verify, AsksNoBatchInvarianceWhereNoneIsPromised) {
     });
   };
   EXPECT_EQ(verified(toy_kernel(by_batch), "rows=5 cols=48").status, Status::failed);
-  EXPECT_EQ(verified(toy_kernel(by_batch, Determinism::repeatable), "rows=5 cols=48").status, Status::passed);
+  EXPECT_EQ(verified(toy_kernel(by_batch, Determinism::repeatable), "rows=5 cols=48").status,
+            Status::passed);
 }
 
-// An output without the batch axis, or an input that has it elsewhere, says nothing about single rows.
+// An output without the batch axis, or an input that has it elsewhere, says nothing about single
+// rows.
 TEST_F(Verify, TakesRowsAloneOnlyWhereTheyAreTheFirstAxis) {
   OpDef transposed = toy_op();
   transposed.args[1].axes = {"cols", "rows"};
@@ -148,7 +159,9 @@ TEST_F(Verify, TakesRowsAloneOnlyWhereTheyAreTheFirstAxis) {
 
 TEST_F(Verify, TellsUnsupportedFromFailed) {
   KernelDef kernel = toy_kernel(run_right);
-  kernel.supports = [](const Problem&, const DeviceProperties&) { return unsupported("no tensor cores"); };
+  kernel.supports = [](const Problem&, const DeviceProperties&) {
+    return unsupported("no tensor cores");
+  };
   const Record record = verified(kernel, "rows=5 cols=48");
   EXPECT_EQ(record.status, Status::unsupported);
   EXPECT_EQ(record.reason, "no tensor cores");
@@ -163,7 +176,8 @@ TEST_F(Verify, JudgesByTheNamedPolicy) {
     toy.fill([&](std::int64_t r, std::int64_t c) { return toy.right(r, c) * (1 + 1e-6); });
   });
   EXPECT_EQ(verified(kernel, "rows=5 cols=48").status, Status::failed);
-  EXPECT_EQ(verified(kernel, "rows=5 cols=48", {.policy = Policy::assert_close}).status, Status::passed);
+  EXPECT_EQ(verified(kernel, "rows=5 cols=48", {.policy = Policy::assert_close}).status,
+            Status::passed);
 }
 
 TEST_F(Verify, ChecksAScaledInputsScalesToo) {
@@ -173,16 +187,19 @@ TEST_F(Verify, ChecksAScaledInputsScalesToo) {
   const Problem problem =
       bind(scaled, parse_problem_text("toy rows=2 cols=32 x.block=1,16 x.scale=f32 x.zero=i8"));
   const auto run = [&](bool is_wrong) {
-    const KernelDef kernel = toy_kernel([is_wrong](const Context&, const Arguments& args) {
-      const TensorView& x = args["x"];
-      const Scaling& scaling = *x.scaling;
-      for (std::int64_t i = 0; i < 64; ++i) {
-        const double zero = scaling.zero_point.as<std::int8_t>()[i / 16];
-        const float value = static_cast<float>(x.as<std::int8_t>()[i] - zero) * scaling.scale.as<float>()[i / 16];
-        args["y"].as<float>()[i] = 2 * value + 1;
-      }
-      if (is_wrong) scaling.scale.as<float>()[1] = 1;
-    }, Determinism::repeatable);
+    const KernelDef kernel = toy_kernel(
+        [is_wrong](const Context&, const Arguments& args) {
+          const TensorView& x = args["x"];
+          const Scaling& scaling = *x.scaling;
+          for (std::int64_t i = 0; i < 64; ++i) {
+            const double zero = scaling.zero_point.as<std::int8_t>()[i / 16];
+            const float value = static_cast<float>(x.as<std::int8_t>()[i] - zero) *
+                                scaling.scale.as<float>()[i / 16];
+            args["y"].as<float>()[i] = 2 * value + 1;
+          }
+          if (is_wrong) scaling.scale.as<float>()[1] = 1;
+        },
+        Determinism::repeatable);
     return verify(scaled, kernel, problem, device_);
   };
   EXPECT_EQ(run(false).status, Status::passed) << run(false).reason;

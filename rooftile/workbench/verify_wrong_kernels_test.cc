@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The check itself is tested: each way of being wrong, planted in a kernel, must be rejected for what
-// it is; the right kernel passes the same problems.
+// The check itself is tested: each way of being wrong, planted in a kernel, must be rejected for
+// what it is; the right kernel passes the same problems.
 #include <cmath>
 #include <cstdint>
 #include <cstring>
@@ -59,7 +59,8 @@ Run caching(std::function<Key(const Toy&)> key_of) {
   return plain([answers, key_of](const Toy& toy) {
     std::vector<double>& answer = (*answers)[key_of(toy)];
     if (answer.empty())
-      toy.fill([&](std::int64_t r, std::int64_t c) { return answer.emplace_back(toy.right(r, c)); });
+      toy.fill(
+          [&](std::int64_t r, std::int64_t c) { return answer.emplace_back(toy.right(r, c)); });
     std::size_t i = 0;
     toy.fill([&](std::int64_t, std::int64_t) { return answer[i++]; });
   });
@@ -77,8 +78,10 @@ double truncated(double value) {
 const std::vector<Wrong>& wrong_kernels() {
   using Index = std::int64_t;
   static const std::vector<Wrong> list{
-      {"zeros", kPlain, "got 0, expected", [] { return from([](const Toy&, Index, Index) { return 0; }); }},
-      {"a_constant", kPlain, "got 1, expected", [] { return from([](const Toy&, Index, Index) { return 1; }); }},
+      {"zeros", kPlain, "got 0, expected",
+       [] { return from([](const Toy&, Index, Index) { return 0; }); }},
+      {"a_constant", kPlain, "got 1, expected",
+       [] { return from([](const Toy&, Index, Index) { return 1; }); }},
       {"nothing_done", kPlain, "got nan", [] { return plain([](const Toy&) {}); }},
       {"one_stale_element", kPlain, "y[4,47]: got nan",
        [] {
@@ -88,17 +91,37 @@ const std::vector<Wrong>& wrong_kernels() {
          });
        }},
       {"one_nan", kPlain, "y[2,5]: got nan",
-       [] { return from([](const Toy& toy, Index r, Index c) { return r == 2 && c == 5 ? NAN : toy.right(r, c); }); }},
+       [] {
+         return from([](const Toy& toy, Index r, Index c) {
+           return r == 2 && c == 5 ? NAN : toy.right(r, c);
+         });
+       }},
       {"a_shifted_tile", kPlain, "got ",
-       [] { return from([](const Toy& toy, Index r, Index c) { return toy.right(r, c < 16 ? (c + 1) % 16 : c); }); }},
+       [] {
+         return from([](const Toy& toy, Index r, Index c) {
+           return toy.right(r, c < 16 ? (c + 1) % 16 : c);
+         });
+       }},
       {"rows_exchanged", kPlain, "got ",
-       [] { return from([](const Toy& toy, Index r, Index c) { return toy.right(r == 0 ? 1 : r == 1 ? 0 : r, c); }); }},
+       [] {
+         return from([](const Toy& toy, Index r, Index c) {
+           return toy.right(r == 0 ? 1 : r == 1 ? 0 : r, c);
+         });
+       }},
       {"reduced_precision", kPlain, "got ",
-       [] { return from([](const Toy& toy, Index r, Index c) { return round_to(DType::bf16, toy.right(r, c)); }); }},
+       [] {
+         return from([](const Toy& toy, Index r, Index c) {
+           return round_to(DType::bf16, toy.right(r, c));
+         });
+       }},
       {"rounding_by_truncation", kBf16, "got ",
-       [] { return from([](const Toy& toy, Index r, Index c) { return truncated(toy.right(r, c)); }); }},
+       [] {
+         return from([](const Toy& toy, Index r, Index c) { return truncated(toy.right(r, c)); });
+       }},
       {"option_ignored", "rows=5 cols=48 factor=3", "got ",
-       [] { return from([](const Toy& toy, Index r, Index c) { return 2 * toy.load(r, c) + 1; }); }},
+       [] {
+         return from([](const Toy& toy, Index r, Index c) { return 2 * toy.load(r, c) + 1; });
+       }},
       {"write_before", kPlain, "wrote outside 'y'",
        [] {
          return plain([](const Toy& toy) {
@@ -131,7 +154,8 @@ const std::vector<Wrong>& wrong_kernels() {
       {"input_zeroed", kPlain, "changed input 'x'",
        [] {
          return plain([](const Toy& toy) {
-           for (Index i = 0; i < toy.rows * toy.cols; ++i) store_element(toy.x.dtype, toy.x.data, i, 0);
+           for (Index i = 0; i < toy.rows * toy.cols; ++i)
+             store_element(toy.x.dtype, toy.x.data, i, 0);
            toy.fill([](Index, Index) { return 1; });
          });
        }},
@@ -143,7 +167,8 @@ const std::vector<Wrong>& wrong_kernels() {
          });
        }},
       // An answer that lies in the memory already, or was kept, is right only for the data before.
-      {"work_once_then_rely_on_memory", kPlain, "with other data in the same memory: y[0,0]: got nan",
+      {"work_once_then_rely_on_memory", kPlain,
+       "with other data in the same memory: y[0,0]: got nan",
        [] {
          return counting([](int call, const Toy& toy) {
            if (call == 1) toy.fill_right();
@@ -197,8 +222,9 @@ const std::vector<Wrong>& wrong_kernels() {
        [] {
          return from([](const Toy& toy, Index r, Index c) {
            const bool is_lower = toy.load(0, 0) < toy.load(toy.rows - 1, 0);
-           return is_lower || toy.load(0, 0) > toy.load(toy.rows - 1, 0) ? nudged(toy.right(r, c), toy.y.dtype)
-                                                                         : toy.right(r, c);
+           return is_lower || toy.load(0, 0) > toy.load(toy.rows - 1, 0)
+                      ? nudged(toy.right(r, c), toy.y.dtype)
+                      : toy.right(r, c);
          });
        }},
       {"workspace_read_before_written", kPlain, "got nan",
@@ -264,7 +290,9 @@ const std::vector<Wrong>& wrong_kernels() {
        [] {
          return from([](const Toy& toy, Index r, Index c) {
            const double square = toy.load(r, c) * toy.load(r, c);
-           return toy.factor * std::copysign(std::sqrt(static_cast<float>(square)), toy.load(r, c)) + 1;
+           return toy.factor *
+                      std::copysign(std::sqrt(static_cast<float>(square)), toy.load(r, c)) +
+                  1;
          });
        }},
       {"throws", kPlain, "threw: no such luck",
