@@ -2,6 +2,8 @@
 // rooftile bench: how fast, under which roof, against which rival.
 #include "rooftile/workbench/bench.h"
 
+#include <algorithm>
+
 #include "apps/rooftile/cli.h"
 #include "cli_help.h"
 #include "rooftile/base/error.h"
@@ -69,7 +71,7 @@ void print_row(Session& session, const Columns& columns, const Record& record, c
   session.print(columns.row(cells, {record.command, Style::dim}));
   if (record.status != Status::passed) print_reason(session, record);
   const bool colour = session.has_colour();
-  if (record.against)
+  if (record.against && record.status == Status::passed)
     session.print("    " +
                   paint(record.against->verdict, verdict_style(record.against->verdict), colour) +
                   ", " + ratio_text(record.against->ratio) + ", against " + record.against->kernel +
@@ -117,16 +119,19 @@ int run_bench(Session& session) {
       (void)kernel_name(*operation, session.args.value("--against"));  // known before any work
   const std::vector<Run> runs = plan_runs(session, request);
   const std::vector<Record> records = measure(session, runs, options);
-  int num_timed = 0;
-  for (const Record& record : records) num_timed += record.time_us.has_value() ? 1 : 0;
-  if (num_timed > 1 || session.args.has("--plot")) {
+  if (records.size() > 1 || session.args.has("--plot")) {
     const RooflineText plot{.columns = session.width() == 0 ? 100 : session.width(),
                             .has_colour = session.has_colour()};
     const std::string text = roofline_text(records, session.ceilings(), plot);
     if (!text.empty()) session.print("\n" + text);
   }
   session.write_records();
-  if (num_timed == 0) {
+  const auto count = [&](Status status) {
+    return std::ranges::count(records, status, &Record::status);
+  };
+  if (count(Status::invalid) > 0)
+    std::fputs("rooftile: if the ceilings are at fault: rooftile devices --measure\n", stderr);
+  if (count(Status::unsupported) == std::ssize(records)) {
     std::fputs("rooftile: error: 0 ran: nothing was measured\n", stderr);
     return kCheckFailed;
   }

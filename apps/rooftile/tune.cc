@@ -26,10 +26,12 @@ void print_candidate(Session& session, const Columns& columns, const Record& rec
   }
   session.print(columns.row(cells, {record.config.empty() ? "" : record.config}));
   if (record.status != Status::passed) print_reason(session, record);
-  if (record.against)
-    session.print("    the two fastest again, alternating: " + record.kernel + " is " +
-                  record.against->verdict + ", " + ratio_text(record.against->ratio) +
-                  ", against " + record.against->kernel + "\n");
+  if (!record.against) return;
+  const bool is_open = record.against->verdict == "cannot tell";
+  session.print(
+      "    the two fastest again, alternating: " +
+      (is_open ? "cannot tell which is faster" : "the first is " + record.against->verdict) + ", " +
+      ratio_text(record.against->ratio) + "\n");
 }
 
 // Whether there is a winner.

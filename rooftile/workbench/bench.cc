@@ -72,14 +72,22 @@ std::string implausible(const Record& record, const Cost& cost, const Ceilings& 
   const double fastest_us = record.time_us->p10;
   if (is_cached) return "";
   if (const double sheet_us = sheet_floor_us(cost, ceilings); sheet_us > 0)
-    return fastest_us < sheet_us ? "faster than the data sheet allows (" + time_text(fastest_us) +
-                                       " against " + time_text(sheet_us) +
-                                       "): an error in the measurement or the cost"
-                                 : "";
+    return fastest_us < sheet_us
+               ? "faster than the data sheet allows (" + time_text(fastest_us) + " against " +
+                     time_text(sheet_us) + "): an error in the measurement or the cost"
+               : "";
   const double floor_us = floor_of(cost, ceilings).time_us;
   if (fastest_us * kImplausible >= floor_us) return "";
   return figures(floor_us / fastest_us * 100) +
          " % of the measured ceiling: an error in the measurement or the cost";
+}
+
+// What must have moved when the last sample ended: writes that fit the last-level cache may still
+// be there, in cold mode too.
+Cost surely_moved(Cost cost, const DeviceProperties& device) {
+  if (cost.bytes_written < static_cast<double>(device.last_level_cache_bytes))
+    cost.bytes_written = 0;
+  return cost;
 }
 
 bool fits_cache(const Cost& cost, Mode mode, const DeviceProperties& device) {
@@ -146,13 +154,14 @@ Record measure(const Task& task, Record record) {
   }
   place_on_roof(record, cost, ceilings, options.timing.mode, device.properties());
   const bool is_cached = fits_cache(cost, options.timing.mode, device.properties());
-  if (std::string reason = implausible(record, cost, ceilings, is_cached); !reason.empty())
+  const Cost moved = surely_moved(cost, device.properties());
+  if (std::string reason = implausible(record, moved, ceilings, is_cached); !reason.empty())
     return stop(std::move(record), Status::invalid, reason);
   if (outcome.is_throttled)
     return stop(std::move(record), Status::invalid,
                 "throttled: the clock stayed below 75 % of nominal (" +
                     figures(outcome.state.clock_mhz.value_or(0)) + " MHz)");
-  if (!is_cached && raise_ceiling(ceilings, cost, record.time_us->median, kernel.id())) {
+  if (!is_cached && raise_ceiling(ceilings, moved, record.time_us->median, kernel.id())) {
     remember_ceilings(device, ceilings);
     place_on_roof(record, cost, ceilings, options.timing.mode, device.properties());
   }

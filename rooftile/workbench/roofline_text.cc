@@ -47,7 +47,9 @@ struct Axis {
 std::vector<Point> points_of(const std::vector<Record>& records) {
   std::vector<Point> points;
   for (const Record& record : records) {
-    if (!record.time_us || !record.tflops || !record.intensity || *record.intensity <= 0) continue;
+    if (record.status != Status::passed || !record.time_us || !record.tflops || !record.intensity ||
+        *record.intensity <= 0)
+      continue;
     const char letter = points.size() < kLetters.size() ? kLetters[points.size()] : '*';
     points.push_back({*record.intensity, *record.tflops * 1e12, letter, &record});
   }
@@ -186,7 +188,7 @@ std::string legend(const Plot& plot, std::size_t num_records, const RooflineText
     text += "\n";
   }
   if (num_records > plot.points.size())
-    text += "  not on the plot (no time or no operations): " +
+    text += "  not on the plot (no valid time, or no operations): " +
             std::to_string(num_records - plot.points.size()) + "\n";
   return text;
 }

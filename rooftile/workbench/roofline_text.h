@@ -18,8 +18,8 @@ struct RooflineText {
   bool has_colour = false;  // ANSI escapes
 };
 
-/// The plot with its legend. Records without a time or without operations have no place on it and
-/// are counted below. Empty when no record has one.
+/// The plot with its legend. Records without a valid time or without operations have no place on it
+/// and are counted below. Empty when no record has one.
 std::string roofline_text(const std::vector<Record>& records, const Ceilings& ceilings,
                           const RooflineText& options = {});
 

@@ -55,8 +55,10 @@ TEST(RooflineText, NamesRoofsAndRecords) {
 }
 
 TEST(RooflineText, CountsWhatHasNoPlace) {
-  EXPECT_THAT(roofline_text({record("toy n=1", 1, 1e-3), empty("toy n=0")}, ceilings()),
-              HasSubstr("not on the plot (no time or no operations): 1"));
+  Record invalid = record("toy n=2", 1, 1e-3);
+  invalid.status = Status::invalid;
+  EXPECT_THAT(roofline_text({record("toy n=1", 1, 1e-3), empty("toy n=0"), invalid}, ceilings()),
+              HasSubstr("not on the plot (no valid time, or no operations): 2"));
 }
 
 TEST(RooflineText, FitsTheWidth) {

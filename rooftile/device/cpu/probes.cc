@@ -51,6 +51,7 @@ ROOFTILE_AVX2 float fma_avx2(std::int64_t rounds) {
   for (int j = 0; j < 12; ++j) chain[j] = _mm256_set1_ps(static_cast<float>(j));
   const __m256 x = _mm256_set1_ps(0.5F);
   for (std::int64_t i = 0; i < rounds; ++i)
+#pragma GCC unroll 12  // in registers, or it times the stack
     for (auto& value : chain) value = _mm256_fmadd_ps(value, x, x);
   __m256 sum = chain[0];
   for (int j = 1; j < 12; ++j) sum = _mm256_add_ps(sum, chain[j]);
@@ -62,6 +63,7 @@ ROOFTILE_AVX512 float fma_avx512(std::int64_t rounds) {
   for (int j = 0; j < 12; ++j) chain[j] = _mm512_set1_ps(static_cast<float>(j));
   const __m512 x = _mm512_set1_ps(0.5F);
   for (std::int64_t i = 0; i < rounds; ++i)
+#pragma GCC unroll 12
     for (auto& value : chain) value = _mm512_fmadd_ps(value, x, x);
   __m512 sum = chain[0];
   for (int j = 1; j < 12; ++j) sum = _mm512_add_ps(sum, chain[j]);
@@ -73,6 +75,7 @@ ROOFTILE_BF16 float dot_bf16(std::int64_t rounds) {
   for (int j = 0; j < 12; ++j) chain[j] = _mm512_set1_ps(static_cast<float>(j));
   const __m512bh x = _mm512_cvtne2ps_pbh(_mm512_set1_ps(0.5F), _mm512_set1_ps(0.25F));
   for (std::int64_t i = 0; i < rounds; ++i)
+#pragma GCC unroll 12
     for (auto& value : chain) value = _mm512_dpbf16_ps(value, x, x);
   __m512 sum = chain[0];
   for (int j = 1; j < 12; ++j) sum = _mm512_add_ps(sum, chain[j]);
@@ -192,19 +195,18 @@ std::vector<Probe> cpu_probes(Device& device) {
   const DeviceProperties& properties = device.properties();
   const std::int64_t bytes =
       std::clamp(2 * properties.last_level_cache_bytes, kLeastBytes, kMostBytes);
-  const auto buffers = std::make_shared<Buffers>(Buffers{DeviceMemory(device, bytes),
-                                                         DeviceMemory(device, bytes),
-                                                         DeviceMemory(device, bytes), bytes / 4});
+  const auto buffers =
+      std::make_shared<Buffers>(Buffers{DeviceMemory(device, bytes), DeviceMemory(device, bytes),
+                                        DeviceMemory(device, bytes), bytes / 4});
   for (const DeviceMemory* memory : {&buffers->a, &buffers->b, &buffers->c})
     std::memset(memory->data(), 0, static_cast<std::size_t>(bytes));
   std::vector<Probe> probes;
-  probes.push_back({.name = "read",
-                    .read_bytes = static_cast<double>(bytes),
-                    .run = [buffers](Stream& stream) {
-                      share(stream, buffers->count, [&](std::int64_t first, std::int64_t n) {
-                        sink = probe_read(buffers->at(buffers->a) + first, n);
-                      });
-                    }});
+  probes.push_back(
+      {.name = "read", .read_bytes = static_cast<double>(bytes), .run = [buffers](Stream& stream) {
+         share(stream, buffers->count, [&](std::int64_t first, std::int64_t n) {
+           sink = probe_read(buffers->at(buffers->a) + first, n);
+         });
+       }});
   add_streams(probes, buffers, " (plain stores)", stream_plain);
 #if defined(__x86_64__)
   if (cpu_isa() >= Isa::avx2) add_streams(probes, buffers, " (non-temporal stores)", stream_avx2);

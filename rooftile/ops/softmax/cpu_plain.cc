@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The formula as three loops over a row (maximum, sum, division), any strides: the first rung of the
-// ladder, and the kernel for views that the vector kernel does not take.
+// The formula as three loops over a row (maximum, sum, division), any strides: the first rung of
+// the ladder, and the kernel for views that the vector kernel does not take.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -22,10 +22,10 @@ void row(const TensorView& y_view, const TensorView& x_view, std::int64_t r, std
   double most = -std::numeric_limits<double>::infinity();
   for (std::int64_t c = 0; c < length; ++c) most = std::max(most, at(c));
   double sum = 0;
-  if (std::isfinite(most))
-    for (std::int64_t c = 0; c < length; ++c) sum += std::exp(scale * (at(c) - most));
+  for (std::int64_t c = 0; c < length; ++c)
+    if (at(c) != -std::numeric_limits<double>::infinity()) sum += std::exp(scale * (at(c) - most));
   for (std::int64_t c = 0; c < y_view.extent(1); ++c) {
-    const double value = c < length && sum > 0 ? std::exp(scale * (at(c) - most)) / sum : 0;
+    const double value = c < length && sum != 0 ? std::exp(scale * (at(c) - most)) / sum : 0;
     y[c * y_view.stride(1)] = from_float<Y>(static_cast<float>(value));
   }
 }
@@ -38,8 +38,8 @@ void run(const Context& context, const Arguments& args) {
   context.stream->launch(x.extent(0), [&](std::int64_t r) {
     std::int64_t length = x.extent(1);
     if (lengths.is_present())
-      length = std::clamp<std::int64_t>(
-          lengths.as<const std::int32_t>()[r * lengths.stride(0)], 0, length);
+      length = std::clamp<std::int64_t>(lengths.as<const std::int32_t>()[r * lengths.stride(0)], 0,
+                                        length);
     with_float_type(x.dtype, [&](auto x_type) {
       with_float_type(y.dtype, [&](auto y_type) {
         row<decltype(y_type), decltype(x_type)>(y, x, r, length, scale);

@@ -31,10 +31,12 @@ void meaning(const Problem& problem, Values& values) {
     double most = -std::numeric_limits<double>::infinity();
     for (std::int64_t c = 0; c < length; ++c) most = std::max(most, x.at(r, c));
     double sum = 0;
-    for (std::int64_t c = 0; c < length && std::isfinite(most); ++c)
-      sum += std::exp(scale * (x.at(r, c) - most));
+    // A NaN or a +inf in the row makes the sum NaN, and so the row.
+    for (std::int64_t c = 0; c < length; ++c)
+      if (x.at(r, c) != -std::numeric_limits<double>::infinity())
+        sum += std::exp(scale * (x.at(r, c) - most));
     for (std::int64_t c = 0; c < problem.axis("cols"); ++c) {
-      const bool is_chosen = c < length && sum > 0;
+      const bool is_chosen = c < length && sum != 0;
       const double exponent = is_chosen ? scale * (x.at(r, c) - most) : 0;
       const double value = is_chosen ? std::exp(exponent) / sum : 0;
       y.at(r, c) = value;
@@ -64,8 +66,8 @@ Cost cost(const Problem& problem, const Values* data) {
 }
 
 Tolerance tolerance(const Problem& problem, const std::string& output) {
-  Tolerance bound = sum_tolerance(problem.dtype(output), DType::f32,
-                                  static_cast<double>(problem.axis("cols")));
+  Tolerance bound =
+      sum_tolerance(problem.dtype(output), DType::f32, static_cast<double>(problem.axis("cols")));
   // Beside a term of 1 in the same row, nothing this small is worth a slow path.
   bound.absolute = 0x1p-126;
   bound.reason += "; results below f32's normal range may be 0";
@@ -112,7 +114,8 @@ std::vector<Case> cases() {
     edge("rows=6 cols=130 data=zeros" + dtype);
     edge("rows=6 cols=130 scale=30" + dtype);
   }
-  edge("rows=1 cols=393216 x=f32");  // results near 2.5e-6: an absolute tolerance would accept zeros
+  edge(
+      "rows=1 cols=393216 x=f32");  // results near 2.5e-6: an absolute tolerance would accept zeros
   edge("rows=4 cols=70 x=fp16 y=f32");
   edge("rows=64 cols=8 x=f32 x.stride=67108864,1");  // offsets beyond 2^31
   return list;
@@ -127,8 +130,9 @@ std::vector<Case> cases() {
 const OpDef def{
     .name = "softmax",
     .summary = "Softmax of rows, each with an optional length",
-    .formula = "y[r,c] = exp(scale*(x[r,c] - max_r)) / sum_c exp(scale*(x[r,c] - max_r)) for c < "
-               "length[r], else 0",
+    .formula =
+        "y[r,c] = exp(scale*(x[r,c] - max_r)) / sum_c exp(scale*(x[r,c] - max_r)) for c < "
+        "length[r], else 0",
     .source = "Bridle, 1990; the maximum is subtracted so that exp cannot overflow",
     .axes = {{"rows", "independent rows"}, {"cols", "elements of a row"}},
     .args = {out("y", {"rows", "cols"}).like("x").alias({"x"}), in("x", {"rows", "cols"}),

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Softmax of rows, with an optional length of each row:
 //   y[r,c] = exp(scale*(x[r,c] - max_c x[r,c])) / sum_c exp(scale*(x[r,c] - max_c x[r,c])),  c < length[r]
-// and 0 from length[r] on. A row with nothing to choose from (length 0, or only -inf) is all 0.
+// and 0 from length[r] on. A row with nothing to choose from (length 0, or only -inf) is all
+// 0; a NaN or +inf makes its row NaN.
 #pragma once
 
 #include "rooftile/base/api.h"
