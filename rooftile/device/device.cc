@@ -9,6 +9,11 @@
 
 namespace rooftile {
 
+std::string description(const DeviceProperties& properties) {
+  return properties.name + ", " + std::to_string(properties.compute_units) + " compute units, " +
+         properties.kind;
+}
+
 std::shared_ptr<const std::uint64_t> Device::next_life() {
   static std::atomic<std::uint64_t> count{0};
   return std::make_shared<const std::uint64_t>(++count);

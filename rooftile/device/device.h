@@ -22,15 +22,18 @@ class Device;
 struct Gpu;  // a row of hardware/gpu.h
 
 struct DeviceProperties {
-  std::string id;          // as given to --on: "cpu", "cuda:0", "sim:h200"
-  std::string name;        // the product: "AMD EPYC 7763 64-Core Processor", "NVIDIA H200"
-  std::string kind;        // what a proof or a tuned record is valid for: "cpu-avx2", "sm90"
-  std::string driver;      // versions that a tuned record depends on; empty on a cpu
-  int compute_units = 1;   // threads used, or SMs
+  std::string id;         // as given to --on: "cpu", "cuda:0", "sim:h200"
+  std::string name;       // the product: "AMD EPYC 7763 64-Core Processor", "NVIDIA H200"
+  std::string kind;       // what a proof or a tuned record is valid for: "cpu-avx2", "sm90"
+  std::string driver;     // versions that a tuned record depends on; empty on a cpu
+  int compute_units = 1;  // threads used, or SMs
   std::int64_t memory_bytes = 0;
   std::int64_t last_level_cache_bytes = 0;
   const Gpu* gpu = nullptr;  // its row of the hardware table, where it is a GPU
 };
+
+/// "AMD EPYC 7763 64-Core Processor, 2 compute units, cpu-avx2"
+std::string description(const DeviceProperties& properties);
 
 /// What can be read of the device's state beside a timing; absent where the machine does not tell.
 struct DeviceState {
@@ -57,8 +60,8 @@ class Stream {
   virtual ~Stream() = default;
   [[nodiscard]] virtual Device& device() const = 0;
 
-  /// Runs block(i) for i in [0, blocks) on the device's threads, after what was launched before; only
-  /// devices that run host code can (cpu), others throw Error(unsupported). Allocates nothing.
+  /// Runs block(i) for i in [0, blocks) on the device's threads, after what was launched before;
+  /// only devices that run host code can (cpu), others throw Error(unsupported). Allocates nothing.
   virtual void launch(std::int64_t blocks, FunctionRef<void(std::int64_t)> block) = 0;
 
   /// Returns when all that was launched has finished; throws the device's own error.
@@ -147,7 +150,7 @@ class DeviceMemory {
 /// One way of making devices, as "cpu" or "cuda".
 struct DeviceFactory {
   std::string family;
-  std::function<std::vector<std::string>()> list;                     // ids present on this machine
+  std::function<std::vector<std::string>()> list;  // ids present on this machine
   std::function<std::unique_ptr<Device>(const std::string& id)> open;  // throws when it cannot
 };
 

@@ -30,6 +30,7 @@ void visit_record(R& r, Visit visit) {
   visit("kernel", r.kernel);
   visit("problem", r.problem);
   visit("device", r.device);
+  visit("device_name", r.device_name);
   visit("origin", r.origin);
   visit("status", r.status);
   visit("reason", r.reason);

@@ -44,7 +44,8 @@ struct Record {
   std::string op;
   std::string kernel;
   std::string problem;  // the line that repeats it
-  std::string device;
+  std::string device;         // as given to --on
+  std::string device_name{};  // the product, what of it was used, and its kind
   Origin origin = Origin::measured;
   Status status = Status::passed;
   std::string reason{};

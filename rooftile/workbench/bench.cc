@@ -25,6 +25,7 @@ Record start_record(const KernelDef& kernel, const Problem& problem, const Devic
                 .kernel = kernel.id(),
                 .problem = problem.text(),
                 .device = device.properties().id,
+                .device_name = description(device.properties()),
                 .mode = std::string(name(options.timing.mode)),
                 .data = problem.data + " seed=" + std::to_string(problem.seed),
                 .code_hash = code_hash(kernel),
@@ -233,7 +234,7 @@ RecordComparison compare_records(const Record& a, const Record& b) {
   };
   same("data", a.data.substr(0, a.data.find(' ')), b.data.substr(0, b.data.find(' ')));
   same("problem", problem_of(a), problem_of(b));
-  same("device", a.device, b.device);
+  same("device", a.device + " " + a.device_name, b.device + " " + b.device_name);
   same("mode", a.mode, b.mode);
   if (!a.time_us || !b.time_us || a.status != Status::passed || b.status != Status::passed)
     fail_input("not comparable: a record of '" + a.problem + "' has no valid time");

@@ -46,8 +46,8 @@ std::string run_and_check(Bench& bench, Policy policy, Record& record) {
   return !memory.empty() ? memory : fault;
 }
 
-// The promise of equal bits (those of the run that was just found right), and for kernels that promise
-// nothing that every run is right.
+// The promise of equal bits (those of the run that was just found right), and for kernels that
+// promise nothing that every run is right.
 std::string check_repeats(Bench& bench, const VerifyOptions& options, Record& record) {
   const bool is_repeatable = bench.kernel.determinism != Determinism::any;
   const std::string right = bench.workload.output_bits();
@@ -55,7 +55,8 @@ std::string check_repeats(Bench& bench, const VerifyOptions& options, Record& re
     const std::string run = "run " + std::to_string(i + 1);
     if (is_repeatable) {
       bench.run();
-      if (bench.workload.output_bits() != right) return "not repeatable: " + run + " gave other bits";
+      if (bench.workload.output_bits() != right)
+        return "not repeatable: " + run + " gave other bits";
     }
     std::string fault = is_repeatable ? bench.workload.memory_fault()
                                       : run_and_check(bench, options.policy, record);
@@ -130,7 +131,8 @@ std::string check_rows(Bench& bench) {
 
 std::string judge(Bench& bench, const VerifyOptions& options, std::uint64_t seed, Record& record) {
   bench.workload.set_inputs(seed);
-  if (std::string fault = run_and_check(bench, options.policy, record); !fault.empty()) return fault;
+  if (std::string fault = run_and_check(bench, options.policy, record); !fault.empty())
+    return fault;
   // Other data in the same memory: an answer kept by pointer or shape is wrong now.
   bench.workload.set_inputs(seed + 1);
   if (std::string fault = run_and_check(bench, options.policy, record); !fault.empty())
@@ -181,6 +183,7 @@ Record verify(const OpDef& op, const KernelDef& kernel, const Problem& problem, 
                 .kernel = kernel.id(),
                 .problem = named.text(),
                 .device = device.properties().id,
+                .device_name = description(device.properties()),
                 .data = problem.data + " seed=" + std::to_string(problem.seed + options.seed),
                 .code_hash = code_hash(kernel),
                 .command = "rooftile verify " + named.text(),
@@ -203,8 +206,7 @@ Record verify(const OpDef& op, const KernelDef& kernel, const Problem& problem, 
   return record;
 }
 
-VerifyCounts verify_all(const Operation& operation, Device& device,
-                        const VerifyPlan& plan,
+VerifyCounts verify_all(const Operation& operation, Device& device, const VerifyPlan& plan,
                         const std::function<void(const Record&)>& on_record) {
   VerifyCounts counts;
   for (const KernelDef* kernel : operation.kernels) {
@@ -234,7 +236,8 @@ std::vector<Problem> problems_of(const OpDef& op, const std::string& set) {
   std::vector<Problem> problems;
   for (const std::string& wanted : expand({set}))
     for (const Case& entry : op.cases)
-      if (entry.set == wanted) problems.push_back(bind(op, parse_problem_text(op.name + " " + entry.text)));
+      if (entry.set == wanted)
+        problems.push_back(bind(op, parse_problem_text(op.name + " " + entry.text)));
   return problems;
 }
 

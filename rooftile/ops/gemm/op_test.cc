@@ -9,6 +9,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "rooftile/base/error.h"
+#include "rooftile/base/test_folder.h"
 #include "rooftile/device/cpu/cpu_device.h"
 #include "rooftile/ops/catalogue.h"
 #include "rooftile/ops/gemm/gemm.h"
@@ -118,6 +119,7 @@ class GemmCall : public testing::Test {
   static TensorView view(std::vector<float>& data, const Dims& shape) {
     return TensorView::contiguous(data.data(), DType::f32, shape);
   }
+  TestCache cache_;
   std::unique_ptr<Device> device_ = make_cpu_device(1);
   std::unique_ptr<Stream> stream_ = device_->make_stream();
   std::vector<float> a_{1, 2, 3, 4, 5, 6};

@@ -9,6 +9,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "rooftile/base/error.h"
+#include "rooftile/base/test_folder.h"
 #include "rooftile/device/cpu/cpu_device.h"
 #include "rooftile/formats/element.h"
 #include "rooftile/ops/catalogue.h"
@@ -125,6 +126,7 @@ class RmsnormCall : public testing::Test {
   static TensorView view(std::vector<float>& data, const Dims& shape) {
     return TensorView::contiguous(data.data(), DType::f32, shape);
   }
+  TestCache cache_;
   std::unique_ptr<Device> device_ = make_cpu_device(1);
   std::unique_ptr<Stream> stream_ = device_->make_stream();
   std::vector<float> x_{3, 4, 0, 5};
