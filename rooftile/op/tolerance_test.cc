@@ -125,7 +125,8 @@ TEST(Compare, UsesTheMagnitudeOfTheTerms) {
   EXPECT_TRUE(compare({1.5e-3}, expected, DType::f32, tolerance).passed());
   EXPECT_FALSE(compare({4e-3}, expected, DType::f32, tolerance).passed());
   expected.magnitude = {kNaN};
-  EXPECT_FALSE(compare({99}, expected, DType::f32, tolerance).passed()) << "no bound allows nothing";
+  EXPECT_FALSE(compare({99}, expected, DType::f32, tolerance).passed())
+      << "no bound allows nothing";
 }
 
 TEST(Compare, TakesIntegersWhole) {

@@ -202,6 +202,17 @@ TEST_F(Bench, RaisesACeilingThatIsTooLow) {
   EXPECT_NEAR(ceilings_of(device_).copy.per_s, 1.25e9, 1) << "and it is remembered";
 }
 
+// What was written may still lie in the cache when the last sample ends: only the bytes read (half
+// of them) must have moved.
+TEST_F(Bench, HoldsNoCachedWritesAgainstATime) {
+  device_.set_cache_bytes(1 << 20);
+  const Record record = benched(toy_kernel(right_taking(kFloorUs * 0.55)));
+  EXPECT_EQ(record.status, Status::passed) << record.reason;
+  EXPECT_DOUBLE_EQ(ceilings_.copy.per_s, 1e9);
+  EXPECT_DOUBLE_EQ(ceilings_.read.per_s, 1e9);
+  EXPECT_EQ(benched(toy_kernel(right_taking(kFloorUs * 0.3))).status, Status::invalid);
+}
+
 TEST_F(Bench, LeavesACeilingWithinItsSpread) {
   const Record record = benched(toy_kernel(right_taking(kFloorUs / 1.015)));
   EXPECT_EQ(record.status, Status::passed) << record.reason;
@@ -228,6 +239,7 @@ TEST_F(Bench, FlagsAThrottledDeviceWithItsClock) {
 
 TEST_F(Bench, ClaimsNoShareOfTheRoofForWhatStaysInTheCache) {
   options_.timing.mode = Mode::hot;
+  device_.set_cache_bytes(1 << 20);
   const Record record = benched(toy_kernel(right_taking(2 * kFloorUs)));
   EXPECT_EQ(record.status, Status::passed) << record.reason;
   EXPECT_EQ(record.bound, "cache");

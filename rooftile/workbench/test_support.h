@@ -6,6 +6,7 @@
 #include <sys/mman.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <memory>
@@ -28,7 +29,7 @@ class FakeDevice final : public Device {
     properties_.id = "fake";
     properties_.name = "a fake device";
     properties_.kind = "cpu-fake";
-    properties_.last_level_cache_bytes = 1 << 20;
+    set_cache_bytes(4096);
   }
   ~FakeDevice() override {
     for (const auto& [memory, bytes] : sizes_) munmap(memory, bytes);
@@ -46,6 +47,8 @@ class FakeDevice final : public Device {
   std::function<DeviceState(int)> states{};  // by how often
   std::vector<Probe> its_probes{};
   Ceilings its_sheet{};
+
+  void set_cache_bytes(std::int64_t bytes) { properties_.last_level_cache_bytes = bytes; }
 
   /// A kernel keeps the stream busy for this long.
   void spend(double us) {
