@@ -12,8 +12,8 @@ namespace {
 constexpr std::size_t kMostSuggestions = 3;
 constexpr std::size_t kListAllBelow = 16;
 
-// Levenshtein distance in which a swap of neighbours, the commonest typo, is one edit (optimal string
-// alignment), with three rows of memory.
+// Levenshtein distance in which a swap of neighbours, the commonest typo, is one edit (optimal
+// string alignment), with three rows of memory.
 std::size_t edit_distance(std::string_view a, std::string_view b) {
   std::vector<std::size_t> before(b.size() + 1);
   std::vector<std::size_t> above(b.size() + 1);

@@ -40,11 +40,12 @@ class Error : public std::runtime_error {
 }
 
 /// The entries of `known` that a person may have meant by `given`, best first, at most three:
-/// edit distance of at most a third of the length (a swap of neighbours is one edit), or one a prefix
-/// of the other.
+/// edit distance of at most a third of the length (a swap of neighbours is one edit), or one a
+/// prefix of the other.
 std::vector<std::string> near_misses(std::string_view given, const std::vector<std::string>& known);
 
-/// "unknown WHAT 'given'; did you mean 'a' or 'b'?" followed by all that is known when that is short.
+/// "unknown WHAT 'given'; did you mean 'a' or 'b'?" followed by all that is known when that is
+/// short.
 std::string unknown_name(std::string_view what, std::string_view given,
                          const std::vector<std::string>& known);
 

@@ -18,7 +18,8 @@ class FunctionRef<Result(Arguments...)> {
   template <class Callable>
     requires(!std::is_same_v<std::remove_cvref_t<Callable>, FunctionRef> &&
              std::is_invocable_r_v<Result, Callable&, Arguments...>)
-  FunctionRef(Callable&& callable) noexcept  // NOLINT(google-explicit-constructor): like std::function
+  FunctionRef(
+      Callable&& callable) noexcept  // NOLINT(google-explicit-constructor): like std::function
       : object_(const_cast<void*>(static_cast<const void*>(std::addressof(callable)))),
         call_([](void* object, Arguments... arguments) -> Result {
           return (*static_cast<std::remove_reference_t<Callable>*>(object))(

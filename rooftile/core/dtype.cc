@@ -40,15 +40,15 @@ constexpr std::array kTypes{
 
 using Alias = std::pair<std::string_view, DType>;
 constexpr std::array kAliases{
-    Alias{"f16", DType::fp16},          Alias{"float16", DType::fp16},
-    Alias{"half", DType::fp16},         Alias{"bfloat16", DType::bf16},
-    Alias{"float32", DType::f32},       Alias{"float", DType::f32},
-    Alias{"fp32", DType::f32},          Alias{"float64", DType::f64},
-    Alias{"e4m3fn", DType::e4m3},       Alias{"float8_e4m3fn", DType::e4m3},
-    Alias{"float8_e5m2", DType::e5m2},  Alias{"fp8", DType::e4m3},
-    Alias{"e2m1fn", DType::e2m1},       Alias{"fp4", DType::e2m1},
-    Alias{"e8m0fnu", DType::e8m0},      Alias{"int8", DType::i8},
-    Alias{"int32", DType::i32},         Alias{"int64", DType::i64},
+    Alias{"f16", DType::fp16},         Alias{"float16", DType::fp16},
+    Alias{"half", DType::fp16},        Alias{"bfloat16", DType::bf16},
+    Alias{"float32", DType::f32},      Alias{"float", DType::f32},
+    Alias{"fp32", DType::f32},         Alias{"float64", DType::f64},
+    Alias{"e4m3fn", DType::e4m3},      Alias{"float8_e4m3fn", DType::e4m3},
+    Alias{"float8_e5m2", DType::e5m2}, Alias{"fp8", DType::e4m3},
+    Alias{"e2m1fn", DType::e2m1},      Alias{"fp4", DType::e2m1},
+    Alias{"e8m0fnu", DType::e8m0},     Alias{"int8", DType::i8},
+    Alias{"int32", DType::i32},        Alias{"int64", DType::i64},
 };
 
 }  // namespace

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Element types as they stand in memory. How their bits decode is formats/; here are their names and
-// sizes. A type may pack several elements into a unit of whole bytes: two e2m1 to a byte, four e3m2
-// to three bytes, and later 32 GGUF elements with their scale to one block.
+// Element types as they stand in memory. How their bits decode is formats/; here are their names
+// and sizes. A type may pack several elements into a unit of whole bytes: two e2m1 to a byte, four
+// e3m2 to three bytes, and later 32 GGUF elements with their scale to one block.
 #pragma once
 
 #include <cstdint>

@@ -26,8 +26,7 @@ Expr make(ExprOp op, std::vector<Expr> sources) {
 }
 
 // Appends the nodes that `expr` needs and returns its index; `done` maps shared nodes.
-int append(const Expr& expr, std::vector<ExprNode>& nodes,
-           std::map<const Expr::Node*, int>& done) {
+int append(const Expr& expr, std::vector<ExprNode>& nodes, std::map<const Expr::Node*, int>& done) {
   const Expr::Node& node = *expr.node();
   if (const auto found = done.find(&node); found != done.end()) return found->second;
   ExprNode flat{.op = node.op, .a = node.input, .value = node.value};
@@ -42,23 +41,40 @@ double evaluate(const ExprNode& node, std::span<const double> inputs,
                 const std::vector<double>& values) {
   const auto at = [&](int index) { return values[static_cast<std::size_t>(index)]; };
   switch (node.op) {
-    case ExprOp::input: return inputs[static_cast<std::size_t>(node.a)];
-    case ExprOp::constant: return node.value;
-    case ExprOp::add: return at(node.a) + at(node.b);
-    case ExprOp::sub: return at(node.a) - at(node.b);
-    case ExprOp::mul: return at(node.a) * at(node.b);
-    case ExprOp::div: return at(node.a) / at(node.b);
-    case ExprOp::min: return std::min(at(node.a), at(node.b));
-    case ExprOp::max: return std::max(at(node.a), at(node.b));
-    case ExprOp::neg: return -at(node.a);
-    case ExprOp::abs: return std::abs(at(node.a));
-    case ExprOp::exp: return std::exp(at(node.a));
-    case ExprOp::log: return std::log(at(node.a));
-    case ExprOp::sqrt: return std::sqrt(at(node.a));
-    case ExprOp::tanh: return std::tanh(at(node.a));
-    case ExprOp::erf: return std::erf(at(node.a));
-    case ExprOp::less: return at(node.a) < at(node.b) ? 1.0 : 0.0;
-    case ExprOp::select: return at(node.a) != 0 ? at(node.b) : at(node.c);
+    case ExprOp::input:
+      return inputs[static_cast<std::size_t>(node.a)];
+    case ExprOp::constant:
+      return node.value;
+    case ExprOp::add:
+      return at(node.a) + at(node.b);
+    case ExprOp::sub:
+      return at(node.a) - at(node.b);
+    case ExprOp::mul:
+      return at(node.a) * at(node.b);
+    case ExprOp::div:
+      return at(node.a) / at(node.b);
+    case ExprOp::min:
+      return std::min(at(node.a), at(node.b));
+    case ExprOp::max:
+      return std::max(at(node.a), at(node.b));
+    case ExprOp::neg:
+      return -at(node.a);
+    case ExprOp::abs:
+      return std::abs(at(node.a));
+    case ExprOp::exp:
+      return std::exp(at(node.a));
+    case ExprOp::log:
+      return std::log(at(node.a));
+    case ExprOp::sqrt:
+      return std::sqrt(at(node.a));
+    case ExprOp::tanh:
+      return std::tanh(at(node.a));
+    case ExprOp::erf:
+      return std::erf(at(node.a));
+    case ExprOp::less:
+      return at(node.a) < at(node.b) ? 1.0 : 0.0;
+    case ExprOp::select:
+      return at(node.a) != 0 ? at(node.b) : at(node.c);
   }
   throw Error(ErrorCode::internal, "expression node of no kind");
 }
@@ -74,23 +90,40 @@ std::string text_of(std::span<const ExprNode> nodes, int index) {
     return function + ("(" + join(texts, ", ")) + ")";
   };
   switch (node.op) {
-    case ExprOp::input: return "x" + std::to_string(node.a);
-    case ExprOp::constant: return shortest(node.value);
-    case ExprOp::add: return binary(" + ");
-    case ExprOp::sub: return binary(" - ");
-    case ExprOp::mul: return binary(" * ");
-    case ExprOp::div: return binary(" / ");
-    case ExprOp::min: return call("min", {node.a, node.b});
-    case ExprOp::max: return call("max", {node.a, node.b});
-    case ExprOp::neg: return "(-" + text_of(nodes, node.a) + ")";
-    case ExprOp::abs: return call("abs", {node.a});
-    case ExprOp::exp: return call("exp", {node.a});
-    case ExprOp::log: return call("log", {node.a});
-    case ExprOp::sqrt: return call("sqrt", {node.a});
-    case ExprOp::tanh: return call("tanh", {node.a});
-    case ExprOp::erf: return call("erf", {node.a});
-    case ExprOp::less: return binary(" < ");
-    case ExprOp::select: return call("select", {node.a, node.b, node.c});
+    case ExprOp::input:
+      return "x" + std::to_string(node.a);
+    case ExprOp::constant:
+      return shortest(node.value);
+    case ExprOp::add:
+      return binary(" + ");
+    case ExprOp::sub:
+      return binary(" - ");
+    case ExprOp::mul:
+      return binary(" * ");
+    case ExprOp::div:
+      return binary(" / ");
+    case ExprOp::min:
+      return call("min", {node.a, node.b});
+    case ExprOp::max:
+      return call("max", {node.a, node.b});
+    case ExprOp::neg:
+      return "(-" + text_of(nodes, node.a) + ")";
+    case ExprOp::abs:
+      return call("abs", {node.a});
+    case ExprOp::exp:
+      return call("exp", {node.a});
+    case ExprOp::log:
+      return call("log", {node.a});
+    case ExprOp::sqrt:
+      return call("sqrt", {node.a});
+    case ExprOp::tanh:
+      return call("tanh", {node.a});
+    case ExprOp::erf:
+      return call("erf", {node.a});
+    case ExprOp::less:
+      return binary(" < ");
+    case ExprOp::select:
+      return call("select", {node.a, node.b, node.c});
   }
   throw Error(ErrorCode::internal, "expression node of no kind");
 }

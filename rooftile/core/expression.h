@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The small IR of activations, epilogues and masks: a list of pure operations on numbers, each using
-// earlier ones (SSA), the last being the result. One value is written once and used everywhere: the
-// reference evaluates it in double, CPU kernels on blocks of f32, later printers turn it into CUDA.
+// The small IR of activations, epilogues and masks: a list of pure operations on numbers, each
+// using earlier ones (SSA), the last being the result. One value is written once and used
+// everywhere: the reference evaluates it in double, CPU kernels on blocks of f32, later printers
+// turn it into CUDA.
 //
 //   const Expression silu = [] { const Expr x = Expr::input(0); return x / (1.0 + exp(-x)); }();
 #pragma once
@@ -20,10 +21,21 @@ namespace ROOFTILE_API rooftile {
 enum class ExprOp : std::uint8_t {
   input,     // the value numbered `a`
   constant,  // `value`
-  add, sub, mul, div, min, max,     // of nodes a and b
-  neg, abs, exp, log, sqrt, tanh, erf,  // of node a
-  less,      // 1 if a < b, else 0
-  select,    // b if a != 0, else c
+  add,
+  sub,
+  mul,
+  div,
+  min,
+  max,  // of nodes a and b
+  neg,
+  abs,
+  exp,
+  log,
+  sqrt,
+  tanh,
+  erf,     // of node a
+  less,    // 1 if a < b, else 0
+  select,  // b if a != 0, else c
 };
 
 struct ExprNode {

@@ -14,9 +14,9 @@ auto& find_named(List& list, std::string_view wanted, const char* what, NameOf n
   const auto found = std::find_if(list.begin(), list.end(),
                                   [&](const auto& item) { return name_of(item) == wanted; });
   if (found == list.end())
-    throw Error(ErrorCode::internal,
-                "a kernel asked for " + std::string(what) + " '" + std::string(wanted) +
-                    "', which its operation does not declare");
+    throw Error(ErrorCode::internal, "a kernel asked for " + std::string(what) + " '" +
+                                         std::string(wanted) +
+                                         "', which its operation does not declare");
   return *found;
 }
 

@@ -36,8 +36,9 @@ struct ArgChoice {
   bool is_output = false;  // out or inout
   DType dtype = DType::f32;
   Dims shape{};
-  Dims strides{};           // elements
-  std::int64_t offset = 0;  // elements between the aligned start of the memory and the first element
+  Dims strides{};  // elements
+  std::int64_t offset =
+      0;  // elements between the aligned start of the memory and the first element
   bool has_own_strides = false;  // given, rather than following from the shape and options
   std::optional<ScaleChoice> scaling{};
   std::string alias{};  // the argument whose memory this output uses

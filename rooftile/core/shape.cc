@@ -54,16 +54,15 @@ OffsetRange offset_range(const Dims& shape, const Dims& strides) {
     if (__builtin_mul_overflow(shape[i] - 1, strides[i], &reach) ||
         __builtin_add_overflow(reach < 0 ? range.least : range.greatest, reach,
                                reach < 0 ? &range.least : &range.greatest))
-      fail_input("stride " + std::to_string(strides[i]) + " of extent " +
-                 std::to_string(shape[i]) + ": offsets do not fit in 63 bits");
+      fail_input("stride " + std::to_string(strides[i]) + " of extent " + std::to_string(shape[i]) +
+                 ": offsets do not fit in 63 bits");
   }
   return range;
 }
 
 std::string to_string(const Dims& dims) {
   std::string text = "[";
-  for (int i = 0; i < dims.rank(); ++i)
-    text += (i == 0 ? "" : ",") + std::to_string(dims[i]);
+  for (int i = 0; i < dims.rank(); ++i) text += (i == 0 ? "" : ",") + std::to_string(dims[i]);
   return text + "]";
 }
 

@@ -53,8 +53,8 @@ std::int64_t num_elements(const Dims& shape);
 /// Row-major strides in elements: the last dimension has stride 1.
 Dims row_major(const Dims& shape);
 
-/// Whether elements lie in row-major order without gaps. Dimensions of extent 1 may have any stride,
-/// and an empty tensor is contiguous.
+/// Whether elements lie in row-major order without gaps. Dimensions of extent 1 may have any
+/// stride, and an empty tensor is contiguous.
 bool is_contiguous(const Dims& shape, const Dims& strides);
 
 /// The least and greatest offset, in elements, of any element; {0, -1} for an empty tensor.

@@ -56,8 +56,8 @@ struct TensorView {
 
 /// logical value = (stored code - zero point) * scale * second_scale, one scale for each block.
 struct Scaling {
-  Dims block;          // logical elements of each dimension that share a scale
-  TensorView scale;    // shape: ceil(shape / block)
+  Dims block;        // logical elements of each dimension that share a scale
+  TensorView scale;  // shape: ceil(shape / block)
   ScaleLayout layout = ScaleLayout::row_major;
   TensorView zero_point;    // absent for symmetric schemes; shape of `scale`
   TensorView second_scale;  // absent, or one f32 for the whole tensor (NVFP4)

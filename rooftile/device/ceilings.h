@@ -11,7 +11,8 @@
 
 namespace ROOFTILE_API rooftile {
 
-/// One limit. `spread` is the relative half-width of the samples around it, (p90 - p10) / 2 / median.
+/// One limit. `spread` is the relative half-width of the samples around it, (p90 - p10) / 2 /
+/// median.
 struct Ceiling {
   double per_s = 0;
   double spread = 0;
@@ -20,10 +21,10 @@ struct Ceiling {
 
 struct Ceilings {
   // Bytes moved per second, reads and writes counted together.
-  Ceiling read;   // 1 : 0
-  Ceiling triad;  // 2 : 1
-  Ceiling copy;   // 1 : 1
-  Ceiling write;  // 0 : 1
+  Ceiling read;                                           // 1 : 0
+  Ceiling triad;                                          // 2 : 1
+  Ceiling copy;                                           // 1 : 1
+  Ceiling write;                                          // 0 : 1
   std::array<std::optional<Ceiling>, kNumUnits> units{};  // operations per second
   std::optional<double> sheet_bytes_per_s{};              // data sheet, where there is one
   std::array<std::optional<double>, kNumUnits> sheet_ops_per_s{};

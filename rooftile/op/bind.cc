@@ -63,8 +63,8 @@ std::string canonical_option(const OpDef& op, const OptionDef& option, const std
     fail_input(given + "expected a " +
                (option.kind == OptionKind::integer ? "whole number" : "number"));
   if (!(*number >= option.least && *number <= option.greatest))
-    fail_input(given + "must lie in [" + shortest(option.least) + ", " +
-               shortest(option.greatest) + "]");
+    fail_input(given + "must lie in [" + shortest(option.least) + ", " + shortest(option.greatest) +
+               "]");
   return shortest(*number);
 }
 
@@ -103,8 +103,8 @@ void read_axes(const OpDef& op, std::span<const TensorView> views, Assignments& 
     const ArgDef& arg = op.args[i];
     if (!views[i].is_present()) continue;
     if (views[i].shape.rank() != static_cast<int>(arg.axes.size()))
-      fail_input(op.name + ": argument '" + arg.name + "' has shape " +
-                 to_string(views[i].shape) + ", expected axes " + join(arg.axes, ", "));
+      fail_input(op.name + ": argument '" + arg.name + "' has shape " + to_string(views[i].shape) +
+                 ", expected axes " + join(arg.axes, ", "));
     for (int d = 0; d < views[i].shape.rank(); ++d) {
       const std::string& axis = arg.axes[static_cast<std::size_t>(d)];
       const std::string extent = std::to_string(views[i].shape[d]);
@@ -155,8 +155,7 @@ Problem bind(const OpDef& op, std::span<const TensorView> views,
   for (const OptionValue& option : options)
     text.assignments.emplace_back(option.name, option.value);
   read_axes(op, views, text.assignments);
-  for (std::size_t i = 0; i < views.size(); ++i)
-    add_view(op, views, i, text.assignments);
+  for (std::size_t i = 0; i < views.size(); ++i) add_view(op, views, i, text.assignments);
   return bind(op, text);
 }
 

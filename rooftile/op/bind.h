@@ -14,9 +14,9 @@
 
 namespace ROOFTILE_API rooftile {
 
-/// The problem that `text` names. Throws Error(bad_input) that names the first thing wrong with near
-/// misses: unknown name, missing or impossible axis, dtype not allowed, option out of range, strides
-/// that overlap an output or do not fit.
+/// The problem that `text` names. Throws Error(bad_input) that names the first thing wrong with
+/// near misses: unknown name, missing or impossible axis, dtype not allowed, option out of range,
+/// strides that overlap an output or do not fit.
 Problem bind(const OpDef& op, const ProblemText& text);
 
 /// An option given by a typed call.

@@ -10,8 +10,8 @@
 namespace rooftile {
 namespace {
 
-const std::vector<std::string> kAttributes{"stride", "offset", "alias", "block",
-                                           "scale",  "swizzle", "zero", "scale2"};
+const std::vector<std::string> kAttributes{"stride", "offset",  "alias", "block",
+                                           "scale",  "swizzle", "zero",  "scale2"};
 
 Dims parse_dims(const std::string& what, const std::string& text, int rank) {
   Dims dims;
@@ -37,8 +37,8 @@ void bind_dtype(const ArgDef& def, const Problem& problem, Assignments& given, A
       fail_input(problem.op + ": argument '" + def.name + "' goes with '" + def.present_with +
                  "', which is absent");
   }
-  arg.dtype = def.default_dtype_of.empty() ? def.dtypes.front()
-                                           : problem.dtype(def.default_dtype_of);
+  arg.dtype =
+      def.default_dtype_of.empty() ? def.dtypes.front() : problem.dtype(def.default_dtype_of);
   if (!arg.is_present) return;
   std::vector<std::string> allowed;
   for (const DType dtype : def.dtypes) allowed.emplace_back(name(dtype));
@@ -52,8 +52,8 @@ void bind_dtype(const ArgDef& def, const Problem& problem, Assignments& given, A
   }
   if (std::ranges::find(def.dtypes, arg.dtype) == def.dtypes.end())
     fail_input(problem.op + ": " + def.name + "=" + std::string(name(arg.dtype)) +
-               (is_named ? "" : " (as '" + def.default_dtype_of + "')") +
-               ": this argument takes " + join(allowed, ", "));
+               (is_named ? "" : " (as '" + def.default_dtype_of + "')") + ": this argument takes " +
+               join(allowed, ", "));
 }
 
 void bind_scaling(const ArgDef& def, Assignments& given, ArgChoice& arg) {
@@ -82,7 +82,8 @@ void bind_scaling(const ArgDef& def, Assignments& given, ArgChoice& arg) {
   arg.scaling = choice;
 }
 
-// An output must not overlap itself: sorted by stride, each dimension must step over the ones below.
+// An output must not overlap itself: sorted by stride, each dimension must step over the ones
+// below.
 bool overlaps_itself(const Dims& shape, const Dims& strides) {
   std::vector<std::pair<std::int64_t, std::int64_t>> dims;  // |stride|, extent
   for (int i = 0; i < shape.rank(); ++i) {
@@ -101,8 +102,8 @@ bool overlaps_itself(const Dims& shape, const Dims& strides) {
 void bind_view(const ArgDef& def, const Problem& problem, Assignments& given, ArgChoice& arg) {
   for (const std::string& axis : def.axes) arg.shape.push_back(problem.axis(axis));
   bytes_of(arg.dtype, num_elements(arg.shape));  // refuses what does not fit
-  arg.strides = def.default_strides ? def.default_strides(problem, arg.shape)
-                                    : row_major(arg.shape);
+  arg.strides =
+      def.default_strides ? def.default_strides(problem, arg.shape) : row_major(arg.shape);
   if (const auto text = take(given, def.name + ".stride")) {
     arg.strides = parse_dims(def.name + ".stride", *text, arg.shape.rank());
     arg.has_own_strides = true;

@@ -22,8 +22,8 @@ std::optional<std::string> take(Assignments& given, std::string_view name);
 /// Fills problem.args from what is left of `given`; axes and options are bound already.
 void bind_args(const OpDef& op, Problem& problem, Assignments& given);
 
-/// Writes views[index] as assignments, as if a person had typed them; an output with the data pointer
-/// of an input becomes its alias.
+/// Writes views[index] as assignments, as if a person had typed them; an output with the data
+/// pointer of an input becomes its alias.
 void add_view(const OpDef& op, std::span<const TensorView> views, std::size_t index,
               Assignments& assignments);
 

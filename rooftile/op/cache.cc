@@ -43,7 +43,8 @@ CacheFile::Entries parse(const std::string& text) {
   if (!file.is_object() || file.value("schema", 0) != kCacheSchema)
     fail_input("not a cache of this version");
   CacheFile::Entries entries;
-  for (const auto& [key, value] : file.at("entries").items()) entries[key] = value.get<std::string>();
+  for (const auto& [key, value] : file.at("entries").items())
+    entries[key] = value.get<std::string>();
   return entries;
 }
 

@@ -36,7 +36,8 @@ std::string key_of(std::string_view op, const Device& device, std::span<const Te
     for (std::size_t i = 0; i < views.size(); ++i)
       if (&views[i] != &view && views[i].data == view.data) append(key, i);
   }
-  for (const OptionValue& option : options) key.append(option.name).append("=").append(option.value);
+  for (const OptionValue& option : options)
+    key.append(option.name).append("=").append(option.value);
   return key;
 }
 
@@ -52,8 +53,9 @@ void call(const Registry& registry, std::string_view op, Stream& stream,
     if (plans.size() >= kMostPlans) plans.clear();
     Plan plan = prepare(registry, bind(*registry.operation(op).def, views, options), device);
     DeviceMemory workspace(device, plan.workspace_bytes());
-    found = plans.emplace(key, std::make_unique<Ready>(Ready{std::move(plan), std::move(workspace)}))
-                .first;
+    found =
+        plans.emplace(key, std::make_unique<Ready>(Ready{std::move(plan), std::move(workspace)}))
+            .first;
   }
   found->second->plan.run({.stream = &stream, .workspace = found->second->workspace.data()}, views);
 }

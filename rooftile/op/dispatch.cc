@@ -41,8 +41,7 @@ Choice pick(const Operation& operation, const Problem& problem, const DeviceProp
   if (const auto tuned = find_tuned(operation, problem, device))
     for (const Candidate& candidate : candidates)
       if (candidate.kernel->name == tuned->kernel)
-        return {candidate.kernel, tuned->config,
-                "tuned record, " + proof_text(candidate.proof)};
+        return {candidate.kernel, tuned->config, "tuned record, " + proof_text(candidate.proof)};
   return {candidates.front().kernel, {}, "first in order, " + proof_text(candidates.front().proof)};
 }
 

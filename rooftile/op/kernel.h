@@ -84,7 +84,8 @@ struct KernelDef {
   /// Configurations worth trying, the default first; absent: not tunable.
   std::function<std::vector<Config>(const Problem&, const DeviceProperties&)> configs{};
   std::function<Prepared(const Problem&, Device&, const Config&)> prepare;
-  std::string own_code_hash{};  // set where the code lies outside any loaded module (cubins, C entries)
+  std::string
+      own_code_hash{};  // set where the code lies outside any loaded module (cubins, C entries)
 
   [[nodiscard]] std::string id() const { return op + "/" + name; }
 };

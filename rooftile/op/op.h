@@ -23,7 +23,7 @@ namespace ROOFTILE_API rooftile {
 struct AxisDef {
   std::string name;
   std::string help;
-  std::int64_t least = 0;                     // smallest extent that makes sense
+  std::int64_t least = 0;  // smallest extent that makes sense
   std::optional<std::int64_t> default_extent{};
 };
 
@@ -41,9 +41,9 @@ struct ArgDef {
   std::vector<std::string> axes{};  // names of AxisDef, outermost first
   std::vector<DType> dtypes{};      // allowed; the first is the default
   std::string help_text{};
-  std::string default_dtype_of{};   // the argument whose dtype is the default here
-  bool is_optional = false;         // absent unless the problem names it
-  std::string present_with{};       // present exactly when that argument is
+  std::string default_dtype_of{};        // the argument whose dtype is the default here
+  bool is_optional = false;              // absent unless the problem names it
+  std::string present_with{};            // present exactly when that argument is
   std::vector<std::string> may_alias{};  // outputs: inputs whose memory it may share
   bool may_be_scaled = false;            // accepts block scales (x.block=, x.scale=)
   Generator generate{};                  // empty: by the problem's data kind
@@ -105,8 +105,8 @@ struct OpDef {
   std::vector<OptionDef> options{};
   std::string batch_axis{};  // the axis of independent rows, for batch invariance; empty: none
 
-  /// Plain loops in double over the inputs in Values, writing the outputs there: the only place that
-  /// defines the operation. Rounding that is part of the meaning asks the problem for dtypes.
+  /// Plain loops in double over the inputs in Values, writing the outputs there: the only place
+  /// that defines the operation. Rounding that is part of the meaning asks the problem for dtypes.
   std::function<void(const Problem&, Values&)> meaning;
   /// Mandatory. `data` is null before any exists; costs that depend on it then assume the most.
   std::function<Cost(const Problem&, const Values* data)> cost;

@@ -9,8 +9,8 @@
 namespace rooftile {
 namespace {
 
-// A kernel may rely on what the plan says of shared memory: an output shares that of its alias and of
-// nothing else.
+// A kernel may rely on what the plan says of shared memory: an output shares that of its alias and
+// of nothing else.
 void check_aliases(const Problem& problem, std::span<const TensorView> views) {
   for (std::size_t i = 0; i < views.size(); ++i) {
     const ArgChoice& output = problem.args[i];
@@ -18,9 +18,9 @@ void check_aliases(const Problem& problem, std::span<const TensorView> views) {
     for (std::size_t j = 0; j < views.size(); ++j) {
       const std::string& other = problem.args[j].name;
       if (j == i || (views[j].data == views[i].data) == (other == output.alias)) continue;
-      fail_input("output '" + output.name + "' " +
-                 (other == output.alias ? "must have" : "has") + " the memory of '" + other +
-                 "', as the plan was " + (other == output.alias ? "" : "not ") + "prepared for");
+      fail_input("output '" + output.name + "' " + (other == output.alias ? "must have" : "has") +
+                 " the memory of '" + other + "', as the plan was " +
+                 (other == output.alias ? "" : "not ") + "prepared for");
     }
   }
 }
@@ -32,8 +32,8 @@ Plan::Plan(const KernelDef& kernel, Problem problem, Device& device, Config conf
   problem_.kernel = kernel.name;
   const Support support = supports(kernel, problem_, device.properties());
   if (!support)
-    throw Error(ErrorCode::unsupported,
-                kernel.id() + " does not support '" + problem_.text(false) + "': " + support.reason);
+    throw Error(ErrorCode::unsupported, kernel.id() + " does not support '" + problem_.text(false) +
+                                            "': " + support.reason);
   if (config_.values.empty() && kernel.configs) {
     const std::vector<Config> offered = kernel.configs(problem_, device.properties());
     if (offered.empty())

@@ -18,9 +18,9 @@ class Plan {
   /// Throws Error(unsupported) with the kernel's reason.
   Plan(const KernelDef& kernel, Problem problem, Device& device, Config config = {});
 
-  /// Runs on `views`, one for each declared argument in order, absent ones without data. Checks them
-  /// against the problem, shared memory included, then launches. Asynchronous with respect to the host where the device is;
-  /// const and thread-safe; allocates nothing.
+  /// Runs on `views`, one for each declared argument in order, absent ones without data. Checks
+  /// them against the problem, shared memory included, then launches. Asynchronous with respect to
+  /// the host where the device is; const and thread-safe; allocates nothing.
   void run(const Context& context, std::span<const TensorView> views) const;
 
   [[nodiscard]] std::int64_t workspace_bytes() const { return prepared_.workspace_bytes; }

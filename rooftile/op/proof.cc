@@ -35,9 +35,8 @@ int hash_if_inside(dl_phdr_info* module, std::size_t, void* data) {
   for (int i = 0; i < module->dlpi_phnum; ++i) {
     const ElfW(Phdr)& segment = module->dlpi_phdr[i];
     if (segment.p_type == PT_LOAD && (segment.p_flags & PF_X) != 0)
-      search.hash =
-          hash_bytes(reinterpret_cast<const void*>(module->dlpi_addr + segment.p_vaddr),
-                     segment.p_memsz, search.hash);
+      search.hash = hash_bytes(reinterpret_cast<const void*>(module->dlpi_addr + segment.p_vaddr),
+                               segment.p_memsz, search.hash);
   }
   return 1;
 }

@@ -43,7 +43,7 @@ struct Against {
 struct Record {
   std::string op;
   std::string kernel;
-  std::string problem;  // the line that repeats it
+  std::string problem;        // the line that repeats it
   std::string device;         // as given to --on
   std::string device_name{};  // the product, what of it was used, and its kind
   Origin origin = Origin::measured;
@@ -58,8 +58,8 @@ struct Record {
   std::optional<Against> probe{};  // against the device's own bandwidth probe of the nearest mix
   std::optional<double> tflops{};
   std::optional<double> gbytes_per_s{};
-  std::optional<double> intensity{};  // operations a byte
-  std::string bound{};                // memory or compute
+  std::optional<double> intensity{};   // operations a byte
+  std::string bound{};                 // memory or compute
   std::optional<double> attainable{};  // of this problem: GB/s or TFLOP/s, as `bound` says
   std::optional<double> percent_of_roof{};
   std::optional<double> clocks_mhz{};
@@ -77,8 +77,8 @@ struct Record {
 /// {"schema": 1, "device": …, "records": […]} as docs/records.schema.json describes.
 std::string to_json(const std::string& device, const std::vector<Record>& records);
 
-/// Reads what to_json wrote. Throws Error(bad_input) that names the file's first fault; `what` names
-/// the file.
+/// Reads what to_json wrote. Throws Error(bad_input) that names the file's first fault; `what`
+/// names the file.
 std::vector<Record> records_from_json(const std::string& text, const std::string& what);
 
 /// "2026-11-29T14:02:11Z"

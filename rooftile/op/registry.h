@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is known: operations, each with its kernels in order of preference. Filled from explicit lists
-// (ops/catalogue.inc, each operation's kernels.inc) and by plugins; no static object registers itself.
+// What is known: operations, each with its kernels in order of preference. Filled from explicit
+// lists (ops/catalogue.inc, each operation's kernels.inc) and by plugins; no static object
+// registers itself.
 #pragma once
 
 #include <memory>
@@ -14,8 +15,8 @@
 
 namespace ROOFTILE_API rooftile {
 
-/// One operation and its implementations. The reference (the meaning, run in double) is made from the
-/// declaration and stands apart: it can be named, dispatch never falls back to it.
+/// One operation and its implementations. The reference (the meaning, run in double) is made from
+/// the declaration and stands apart: it can be named, dispatch never falls back to it.
 struct Operation {
   const OpDef* def = nullptr;
   std::vector<const KernelDef*> kernels{};  // in order of preference
@@ -27,8 +28,8 @@ struct Operation {
 
 class Registry {
  public:
-  /// Both are referred to, not copied. Throws Error(bad_input) for a faulty declaration, a name taken
-  /// or a kernel without prepare, supports or operation.
+  /// Both are referred to, not copied. Throws Error(bad_input) for a faulty declaration, a name
+  /// taken or a kernel without prepare, supports or operation.
   void add(const OpDef& op);
   void add(const KernelDef& kernel);
 

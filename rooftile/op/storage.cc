@@ -12,8 +12,8 @@
 namespace rooftile {
 namespace {
 
-// Calls visit(row-major index of the run's first element, its offset in the tensor) for every run of
-// the innermost dimension.
+// Calls visit(row-major index of the run's first element, its offset in the tensor) for every run
+// of the innermost dimension.
 template <class Visit>
 void for_each_run(const TensorView& view, Visit visit) {
   const int rank = view.shape.rank();
@@ -100,8 +100,8 @@ double load_scale(const Scaling& scaling, std::int64_t index) {
   return scale;
 }
 
-// The scale that brings a block's largest magnitude to the type's largest number; 1 for zeros, and a
-// power of two is taken upward so that nothing saturates.
+// The scale that brings a block's largest magnitude to the type's largest number; 1 for zeros, and
+// a power of two is taken upward so that nothing saturates.
 double choose_scale(double amax, DType element, DType scale) {
   if (amax == 0) return 1;
   const double exact = amax / info(element).max_finite;
@@ -117,8 +117,7 @@ struct BlockRange {
 };
 
 std::vector<BlockRange> block_ranges(const std::vector<double>& values, const TensorView& view) {
-  std::vector<BlockRange> ranges(
-      static_cast<std::size_t>(num_elements(view.scaling->scale.shape)));
+  std::vector<BlockRange> ranges(static_cast<std::size_t>(num_elements(view.scaling->scale.shape)));
   for (std::size_t i = 0; i < values.size(); ++i) {
     BlockRange& range =
         ranges[static_cast<std::size_t>(scale_index(view, static_cast<std::int64_t>(i)))];
@@ -183,7 +182,8 @@ void load_view(const TensorView& view, std::vector<double>& values) {
   for (std::size_t i = 0; i < values.size(); ++i) {
     const std::int64_t index = scale_index(view, static_cast<std::int64_t>(i));
     if (view.scaling->zero_point.is_present())
-      values[i] -= load_element(view.scaling->zero_point.dtype, view.scaling->zero_point.data, index);
+      values[i] -=
+          load_element(view.scaling->zero_point.dtype, view.scaling->zero_point.data, index);
     values[i] *= load_scale(*view.scaling, index);
   }
 }

@@ -21,11 +21,16 @@ struct CloseTable {
 // torch.testing.assert_close, "default tolerances".
 CloseTable close_table(DType dtype) {
   switch (dtype) {
-    case DType::fp16: return {1e-3, 1e-5};
-    case DType::bf16: return {1.6e-2, 1e-5};
-    case DType::f32: return {1.3e-6, 1e-5};
-    case DType::f64: return {1e-7, 1e-7};
-    default: return {0, 0};
+    case DType::fp16:
+      return {1e-3, 1e-5};
+    case DType::bf16:
+      return {1.6e-2, 1e-5};
+    case DType::f32:
+      return {1.3e-6, 1e-5};
+    case DType::f64:
+      return {1e-7, 1e-7};
+    default:
+      return {0, 0};
   }
 }
 
@@ -46,8 +51,8 @@ bool is_close(double actual, double expected, double bound, DType dtype) {
   if (std::isfinite(actual) && std::isfinite(expected))
     return std::abs(actual - expected) <= bound ||
            (std::abs(expected) > info(dtype).max_finite && actual == round_to(dtype, expected));
-  // One side is infinite or actual is NaN: a result within the bound of the largest number may round
-  // to the infinity, and nothing else.
+  // One side is infinite or actual is NaN: a result within the bound of the largest number may
+  // round to the infinity, and nothing else.
   return actual == expected || actual == round_to(dtype, expected) ||
          (std::isinf(actual) && std::abs(expected) + bound > info(dtype).max_finite &&
           std::signbit(actual) == std::signbit(expected));
@@ -96,8 +101,8 @@ Comparison compare(const std::vector<double>& actual, const Array& expected, DTy
   double worst_excess = -1;
   for (std::size_t i = 0; i < actual.size(); ++i) {
     // assert_close compares with a tensor of the same type.
-    const double e = policy == Policy::assert_close ? round_to(dtype, expected.values[i])
-                                                    : expected.values[i];
+    const double e =
+        policy == Policy::assert_close ? round_to(dtype, expected.values[i]) : expected.values[i];
     const double magnitude = expected.magnitude.empty() ? std::abs(e) : expected.magnitude[i];
     const double bound = bound_of(e, magnitude, dtype, tolerance, policy);
     const double error = std::abs(actual[i] - e);

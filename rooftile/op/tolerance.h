@@ -3,9 +3,9 @@
 //
 //   |actual - expected| <= ulps * ulp_of(dtype, expected) + accumulated * magnitude + absolute
 //
-// The first term is the rounding of the output, in units of its own type, so one rule serves fp64 and
-// fp4 alike; the second is the accumulator's error, relative to what was summed. Written so that NaN
-// fails. The table of torch.testing.assert_close is there as a named policy.
+// The first term is the rounding of the output, in units of its own type, so one rule serves fp64
+// and fp4 alike; the second is the accumulator's error, relative to what was summed. Written so
+// that NaN fails. The table of torch.testing.assert_close is there as a named policy.
 #pragma once
 
 #include <cstdint>
@@ -34,7 +34,8 @@ Tolerance sum_tolerance(DType output, DType accumulator, double terms);
 /// Which rule decides.
 enum class Policy : std::uint8_t {
   derived,       // the operation's Tolerance
-  assert_close,  // torch.testing.assert_close's rtol and atol for the output dtype; fp8, fp4: bitwise
+  assert_close,  // torch.testing.assert_close's rtol and atol for the output dtype; fp8, fp4:
+                 // bitwise
 };
 Policy parse_policy(std::string_view text);
 

@@ -21,8 +21,8 @@ struct Tuned {
 /// shape class (each extent exact to 16, beyond that by the power of two above it).
 std::string tuned_key(const Problem& problem, const DeviceProperties& device);
 
-/// The record for this class; nothing when there is none, when it names a kernel that is gone, or when
-/// that kernel's machine code has changed since.
+/// The record for this class; nothing when there is none, when it names a kernel that is gone, or
+/// when that kernel's machine code has changed since.
 std::optional<Tuned> find_tuned(const Operation& operation, const Problem& problem,
                                 const DeviceProperties& device);
 

@@ -27,7 +27,9 @@ struct Array {
   double operator[](std::int64_t i) const { return values[static_cast<std::size_t>(i)]; }
   /// Element (i, j) of a matrix.
   double& at(std::int64_t i, std::int64_t j) { return (*this)[i * shape[1] + j]; }
-  [[nodiscard]] double at(std::int64_t i, std::int64_t j) const { return (*this)[i * shape[1] + j]; }
+  [[nodiscard]] double at(std::int64_t i, std::int64_t j) const {
+    return (*this)[i * shape[1] + j];
+  }
 };
 
 class Values {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// How fast is a kernel, and how far from the limit? Verified before, spot-checked during and checked
-// after its samples; placed under the device's ceilings; beside a rival and the device's own probe in
-// the same run.
+// How fast is a kernel, and how far from the limit? Verified before, spot-checked during and
+// checked after its samples; placed under the device's ceilings; beside a rival and the device's
+// own probe in the same run.
 #pragma once
 
 #include <cstdint>
@@ -21,12 +21,13 @@ struct BenchOptions {
   TimingOptions timing{};
   std::string against{};    // a kernel of the same operation; empty: none
   Config against_config{};  // empty: its default
-  bool with_probe = true;   // alternate with the bandwidth probe of the nearest mix, if memory-bound
+  bool with_probe = true;  // alternate with the bandwidth probe of the nearest mix, if memory-bound
 };
 
 /// Times `kernel` (with `config`, empty for its default) on `problem`. The record is
 ///   failed       when its result is wrong before, during or after the samples, or it throws
-///   invalid      when the time cannot be believed: faster than the data sheet allows, or (where there
+///   invalid      when the time cannot be believed: faster than the data sheet allows, or (where
+///   there
 ///                is no data sheet) far above the measured ceiling; the reason says which
 ///   unsupported  with the kernel's reason
 /// A believable sample above the ceiling raises it (in `ceilings` and in the cache).

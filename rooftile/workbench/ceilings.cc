@@ -18,8 +18,8 @@ constexpr double kMixTolerance = 0.02;
 
 std::string key_of(const Device& device) {
   const DeviceProperties& properties = device.properties();
-  return properties.name + " x" + std::to_string(properties.compute_units) + " " +
-         properties.kind + (properties.driver.empty() ? "" : " " + properties.driver);
+  return properties.name + " x" + std::to_string(properties.compute_units) + " " + properties.kind +
+         (properties.driver.empty() ? "" : " " + properties.driver);
 }
 
 struct Mix {
@@ -93,8 +93,7 @@ Ceilings measure_ceilings(
   Ceilings ceilings;
   for (std::size_t i = 0; i < probes.size(); ++i) {
     const Probe& probe = probes[i];
-    if (on_progress)
-      on_progress(probe.name, static_cast<int>(i), static_cast<int>(probes.size()));
+    if (on_progress) on_progress(probe.name, static_cast<int>(i), static_cast<int>(probes.size()));
     Contender contender{.run = [&] { probe.run(*stream); }};
     alternate(device, *stream, {&contender, 1},
               {.mode = Mode::hot, .budget_s = 0.4, .least_samples = 7, .warm_up_runs = 1});

@@ -25,8 +25,8 @@ Ceilings ceilings_of(
 /// Replaces the cached ceilings of this device.
 void remember_ceilings(const Device& device, const Ceilings& ceilings);
 
-/// Raises the ceiling that `cost` ran into, if it took `time_us` and that is above it by more than the
-/// ceiling's spread. Whether anything was raised.
+/// Raises the ceiling that `cost` ran into, if it took `time_us` and that is above it by more than
+/// the ceiling's spread. Whether anything was raised.
 bool raise_ceiling(Ceilings& ceilings, const Cost& cost, double time_us, const std::string& source);
 
 }  // namespace rooftile

@@ -142,8 +142,7 @@ void GuardedTensor::upload() {
     device_.copy_to_device(stream_, static_cast<char*>(memory_.data()) + band.begin,
                            image_.data() + band.begin, band.end - band.begin);
   for (std::size_t i = 0; i < scales_.size(); ++i)
-    device_.copy_to_device(stream_, scales_[i].data(), scale_images_[i].data(),
-                           scales_[i].bytes());
+    device_.copy_to_device(stream_, scales_[i].data(), scale_images_[i].data(), scales_[i].bytes());
   stream_.synchronise();
 }
 

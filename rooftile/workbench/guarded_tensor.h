@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// One tensor in device memory between guard bands. Every byte that belongs to no element (guards, the
-// gaps of a strided view) holds a pattern that reads as NaN and must still be there after a run.
+// One tensor in device memory between guard bands. Every byte that belongs to no element (guards,
+// the gaps of a strided view) holds a pattern that reads as NaN and must still be there after a
+// run.
 #pragma once
 
 #include <cstdint>
@@ -44,12 +45,12 @@ class GuardedTensor {
   /// The bytes of the elements now, row-major.
   [[nodiscard]] std::string element_bits();
 
-  /// Whether all bytes are as poison() or store() left them; with `except_elements`, all but those of
-  /// the elements.
+  /// Whether all bytes are as poison() or store() left them; with `except_elements`, all but those
+  /// of the elements.
   [[nodiscard]] bool is_untouched(bool except_elements);
 
-  /// Spot checks during a measurement, at the cost of a few bytes: one row-major element poisoned, one
-  /// read. Packed types cannot be poisoned alone and are left as they are.
+  /// Spot checks during a measurement, at the cost of a few bytes: one row-major element poisoned,
+  /// one read. Packed types cannot be poisoned alone and are left as they are.
   void poison_element(std::int64_t index);
   [[nodiscard]] double load_element_now(std::int64_t index);
 

@@ -12,7 +12,8 @@ namespace rooftile {
 namespace {
 
 constexpr int kSpots = 32;
-// Larger references would take longer than the measurement: one set of data is then checked, not two.
+// Larger references would take longer than the measurement: one set of data is then checked, not
+// two.
 constexpr double kSlowReferenceOps = 5e8;
 
 }  // namespace
@@ -54,9 +55,9 @@ void MeasuredKernel::choose_spots() {
     for (std::uint64_t i = 0; i < kSpots && count > 0; ++i) {
       // The first and last element always: they are what a short grid or a late thread misses.
       const std::int64_t index = i == 0 ? 0 : i == 1 ? count - 1 : rng.below(i, count);
-      const double magnitude =
-          expected.magnitude.empty() ? std::abs(expected[index])
-                                     : expected.magnitude[static_cast<std::size_t>(index)];
+      const double magnitude = expected.magnitude.empty()
+                                   ? std::abs(expected[index])
+                                   : expected.magnitude[static_cast<std::size_t>(index)];
       const double value = slot->tensor->load_element_now(index);
       const double bound = kernel_.determinism == Determinism::any
                                ? 2 * (std::abs(value) * 0x1p-6 + tolerance.accumulated * magnitude)
@@ -91,8 +92,11 @@ Contender MeasuredKernel::contender() {
       std::ranges::any_of(op_.args, [&](const ArgDef& arg) {
         return arg.role == Role::inout && workload_.problem().has(arg.name);
       });
-  return {.run = [this] { plan_.run({.stream = &workload_.stream(), .workspace = workspace_.data()},
-                                    workload_.views()); },
+  return {.run =
+              [this] {
+                plan_.run({.stream = &workload_.stream(), .workspace = workspace_.data()},
+                          workload_.views());
+              },
           .before =
               [this, is_in_place] {
                 if (is_in_place) {

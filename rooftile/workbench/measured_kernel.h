@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A kernel under measurement. Its answers are known before the first sample; before every sample a few
-// elements of its output are poisoned and after it they must be right, so that work skipped, done
-// later on another thread or taken from an earlier call shows at once.
+// A kernel under measurement. Its answers are known before the first sample; before every sample a
+// few elements of its output are poisoned and after it they must be right, so that work skipped,
+// done later on another thread or taken from an earlier call shows at once.
 #pragma once
 
 #include <cstdint>
@@ -20,8 +20,8 @@ class MeasuredKernel {
   MeasuredKernel(const OpDef& op, const KernelDef& kernel, const Problem& problem, Device& device,
                  Stream& stream, const Config& config);
 
-  /// Checks a run on other data in the same memory, then one on the data to be measured, against the
-  /// reference. Empty when right.
+  /// Checks a run on other data in the same memory, then one on the data to be measured, against
+  /// the reference. Empty when right.
   std::string check_before(Record& record);
 
   /// The timed run with its spot checks.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The few statistics that timings need: quantiles, and an interval for a median that assumes nothing
-// about the distribution.
+// The few statistics that timings need: quantiles, and an interval for a median that assumes
+// nothing about the distribution.
 #pragma once
 
 #include <vector>
@@ -10,8 +10,8 @@
 
 namespace ROOFTILE_API rooftile {
 
-/// Median, p10 and p90 by linear interpolation between order statistics. Throws Error(internal) for no
-/// samples.
+/// Median, p10 and p90 by linear interpolation between order statistics. Throws Error(internal) for
+/// no samples.
 Quantiles quantiles(std::vector<double> samples);
 
 struct Interval {

@@ -10,7 +10,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr double kThrottledBelow = 0.75;  // of the nominal clock, as nvbench does
-constexpr int kMostDiscards = 20;  // one after another
+constexpr int kMostDiscards = 20;         // one after another
 constexpr int kLeastForVerdict = 6;
 // Longer than a host takes to notice that a stream is done.
 constexpr double kJoinUs = 100;
@@ -82,8 +82,8 @@ TimingOutcome alternate(Device& device, Stream& stream, std::span<Contender> con
   int discards = 0;
   for (int round = 0; round < options.most_samples; ++round) {
     const bool is_enough = round >= options.least_samples;
-    if (is_enough && (seconds_since(start) > options.budget_s ||
-                      is_stable(contenders, options.stable_within)))
+    if (is_enough &&
+        (seconds_since(start) > options.budget_s || is_stable(contenders, options.stable_within)))
       break;
     if (!run_round(device, stream, contenders, options.mode, round % 2 == 1, times, outcome.fault))
       return outcome;

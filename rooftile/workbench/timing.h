@@ -26,8 +26,8 @@ std::string_view name(Mode mode);
 
 struct TimingOptions {
   Mode mode = Mode::cold;
-  double budget_s = 1.0;        // wall time for all samples, flushes included
-  int least_samples = 10;       // of each contender, whatever the budget
+  double budget_s = 1.0;   // wall time for all samples, flushes included
+  int least_samples = 10;  // of each contender, whatever the budget
   int most_samples = 1000;
   double stable_within = 0.005;  // stop when each median's interval is this narrow, relative
   int warm_up_runs = 2;
@@ -43,10 +43,10 @@ struct Contender {
 };
 
 struct TimingOutcome {
-  std::string fault{};      // the first that an `after` reported; timing stops there
-  int num_throttled = 0;    // samples thrown away because the clock was far below nominal
+  std::string fault{};        // the first that an `after` reported; timing stops there
+  int num_throttled = 0;      // samples thrown away because the clock was far below nominal
   bool is_throttled = false;  // and that did not end: the samples kept are of a throttled device
-  DeviceState state{};      // at the end
+  DeviceState state{};        // at the end
 };
 
 /// Adds samples to every contender, in the order A B, B A, A B …

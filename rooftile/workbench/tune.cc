@@ -22,7 +22,8 @@ std::vector<Candidate> candidates_of(const Operation& operation, const Problem& 
       list.push_back({kernel, {}});
       continue;
     }
-    for (Config& config : kernel->configs(problem, device)) list.push_back({kernel, std::move(config)});
+    for (Config& config : kernel->configs(problem, device))
+      list.push_back({kernel, std::move(config)});
   }
   return list;
 }
@@ -35,7 +36,8 @@ TuneResult tune(const Operation& operation, const Problem& problem, Device& devi
   TuneResult result;
   std::vector<std::pair<double, Candidate>> ranking;  // median time
   for (const Candidate& candidate : candidates_of(operation, problem, device.properties())) {
-    // Each candidate gets memory and poison of its own: half an answer cannot be completed by another.
+    // Each candidate gets memory and poison of its own: half an answer cannot be completed by
+    // another.
     const Record& record = result.candidates.emplace_back(
         bench(operation, *candidate.kernel, problem, device, ceilings, options, candidate.config));
     on_record(record);
@@ -49,9 +51,9 @@ TuneResult tune(const Operation& operation, const Problem& problem, Device& devi
     BenchOptions playoff = options;
     playoff.against = ranking[1].second.kernel->name;
     playoff.against_config = ranking[1].second.config;
-    const Record& last = result.candidates.emplace_back(
-        bench(operation, *ranking[0].second.kernel, problem, device, ceilings, playoff,
-              ranking[0].second.config));
+    const Record& last =
+        result.candidates.emplace_back(bench(operation, *ranking[0].second.kernel, problem, device,
+                                             ceilings, playoff, ranking[0].second.config));
     on_record(last);
     if (last.against && last.against->verdict == "slower") std::swap(ranking[0], ranking[1]);
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Is a kernel right? One pipeline for every operation: fresh data, poisoned outputs, guard bands, the
-// reference in double, a second set of data in the same memory, repeated runs, rows alone.
+// Is a kernel right? One pipeline for every operation: fresh data, poisoned outputs, guard bands,
+// the reference in double, a second set of data in the same memory, repeated runs, rows alone.
 #pragma once
 
 #include <cstdint>
@@ -27,8 +27,8 @@ struct VerifyOptions {
 Record verify(const OpDef& op, const KernelDef& kernel, const Problem& problem, Device& device,
               const VerifyOptions& options = {});
 
-/// Compares what the outputs hold now with the reference and fills the record's errors; the reason of
-/// the first failure, empty when all is close.
+/// Compares what the outputs hold now with the reference and fills the record's errors; the reason
+/// of the first failure, empty when all is close.
 std::string check_outputs(const OpDef& op, Workload& workload, Policy policy, Record& record);
 
 struct VerifyCounts {
@@ -45,11 +45,10 @@ struct VerifyPlan {
   VerifyOptions options{};
 };
 
-/// Every kernel of `operation` that runs on `device` on every case of the sets. A kernel that passes
-/// all cases of "edges" that it supports is remembered as proven; one that fails any case is not.
-/// `on_record` sees each record as it is made.
-VerifyCounts verify_all(const Operation& operation, Device& device,
-                        const VerifyPlan& plan,
+/// Every kernel of `operation` that runs on `device` on every case of the sets. A kernel that
+/// passes all cases of "edges" that it supports is remembered as proven; one that fails any case is
+/// not. `on_record` sees each record as it is made.
+VerifyCounts verify_all(const Operation& operation, Device& device, const VerifyPlan& plan,
                         const std::function<void(const Record&)>& on_record);
 
 /// The cases of `set` ("all": every set but the large ones named roof, demo and a model's) as

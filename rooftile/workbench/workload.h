@@ -20,8 +20,8 @@ class Workload {
   /// Allocates memory for every present argument; contents come from set_inputs().
   Workload(const OpDef& op, Problem problem, Device& device, Stream& stream);
 
-  /// Generates inputs from `seed`, stores them, poisons outputs, and keeps the values as stored (after
-  /// rounding to each dtype) as what the reference computes on.
+  /// Generates inputs from `seed`, stores them, poisons outputs, and keeps the values as stored
+  /// (after rounding to each dtype) as what the reference computes on.
   void set_inputs(std::uint64_t seed);
 
   /// The same with given inputs.
@@ -39,8 +39,8 @@ class Workload {
   /// All outputs' bytes, for bitwise comparison between runs.
   [[nodiscard]] std::string output_bits();
 
-  /// What is wrong with the memory: an input changed, something written outside an output. Empty when
-  /// all is well.
+  /// What is wrong with the memory: an input changed, something written outside an output. Empty
+  /// when all is well.
   [[nodiscard]] std::string memory_fault();
 
   struct Slot {
@@ -69,8 +69,8 @@ class Workload {
   std::unique_ptr<Values> expected_;  // null until asked for
 };
 
-/// A plan's workspace, poisoned: a kernel that reads it before writing gets NaN. Guards stand around
-/// it.
+/// A plan's workspace, poisoned: a kernel that reads it before writing gets NaN. Guards stand
+/// around it.
 class Workspace {
  public:
   Workspace(const Plan& plan, Device& device, Stream& stream);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // A program of a user: opens the cpu, prints what it is, and checks what crosses the library's
 // boundary (data, exceptions).
-#include <cstdio>
 #include <rooftile/base/error.h>
 #include <rooftile/core/dtype.h>
 #include <rooftile/device/device.h>
+#include <cstdio>
 
 namespace {
 

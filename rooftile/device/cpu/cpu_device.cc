@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Why launches run at once on the caller's thread: a hand-over to another thread costs more than many
-// decode kernels take, and in-order completion is a legal execution of an asynchronous stream.
+// Why launches run at once on the caller's thread: a hand-over to another thread costs more than
+// many decode kernels take, and in-order completion is a legal execution of an asynchronous stream.
 #include "rooftile/device/cpu/cpu_device.h"
 
 #include <sys/mman.h>
@@ -66,8 +66,8 @@ class CpuEvent final : public Event {
  public:
   void record(Stream&) override { time_ = Clock::now(); }
   [[nodiscard]] double elapsed_us(const Event& start) const override {
-    return std::chrono::duration<double, std::micro>(
-               time_ - dynamic_cast<const CpuEvent&>(start).time_)
+    return std::chrono::duration<double, std::micro>(time_ -
+                                                     dynamic_cast<const CpuEvent&>(start).time_)
         .count();
   }
 
@@ -137,8 +137,8 @@ class CpuDevice final : public Device {
     }
     stream.launch(properties_.compute_units, [&](std::int64_t thread) {
       const std::int64_t share = bytes / properties_.compute_units;
-      flush_sink_ += probe_read(static_cast<const float*>(flush_->data()) + thread * share / 4,
-                                share / 4);
+      flush_sink_ +=
+          probe_read(static_cast<const float*>(flush_->data()) + thread * share / 4, share / 4);
     });
   }
 

@@ -21,8 +21,8 @@ Isa detect() {
   const bool has_avx512 =
       __builtin_cpu_supports("avx512f") != 0 && __builtin_cpu_supports("avx512bw") != 0 &&
       __builtin_cpu_supports("avx512dq") != 0 && __builtin_cpu_supports("avx512vl") != 0;
-  const bool has_bf16 = __builtin_cpu_supports("avx512bf16") != 0 &&
-                        __builtin_cpu_supports("avx512vnni") != 0;
+  const bool has_bf16 =
+      __builtin_cpu_supports("avx512bf16") != 0 && __builtin_cpu_supports("avx512vnni") != 0;
   if (!has_avx2) return Isa::scalar;
   if (!has_avx512) return Isa::avx2;
   return has_bf16 ? Isa::avx512_bf16 : Isa::avx512;
@@ -36,8 +36,9 @@ Isa allowed() {
   if (text == nullptr || *text == '\0') return Isa::avx512_bf16;
   const auto* found = std::find(kNames.begin(), kNames.end(), text);
   if (found == kNames.end())
-    fail_input("ROOFTILE_ISA: " + unknown_name("instruction set", text,
-                                               std::vector<std::string>(kNames.begin(), kNames.end())));
+    fail_input("ROOFTILE_ISA: " +
+               unknown_name("instruction set", text,
+                            std::vector<std::string>(kNames.begin(), kNames.end())));
   return static_cast<Isa>(found - kNames.begin());
 }
 

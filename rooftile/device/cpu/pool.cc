@@ -116,8 +116,7 @@ int default_threads() {
     return static_cast<int>(*threads);
   }
   cpu_set_t allowed;
-  if (sched_getaffinity(0, sizeof allowed, &allowed) == 0)
-    return std::max(1, CPU_COUNT(&allowed));
+  if (sched_getaffinity(0, sizeof allowed, &allowed) == 0) return std::max(1, CPU_COUNT(&allowed));
   return std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
 }
 

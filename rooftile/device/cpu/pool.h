@@ -28,9 +28,9 @@ class ThreadPool {
   [[nodiscard]] int size() const { return static_cast<int>(workers_.size()) + 1; }
 
   /// Calls body(i) once for each i in [0, count), in any order and from any thread of the pool, and
-  /// returns when all calls have. Indices are handed out in increasing order, one at a time. The first
-  /// exception is rethrown here after the rest has run. Safe to call from several threads (calls take
-  /// turns) and from inside a body (runs inline).
+  /// returns when all calls have. Indices are handed out in increasing order, one at a time. The
+  /// first exception is rethrown here after the rest has run. Safe to call from several threads
+  /// (calls take turns) and from inside a body (runs inline).
   void run(std::int64_t count, FunctionRef<void(std::int64_t)> body);
 
  private:
@@ -42,8 +42,8 @@ class ThreadPool {
   std::mutex sleep_;
   std::condition_variable wake_;
   Job* job_ = nullptr;
-  // generation << 32 | open << 31 | workers inside the job. Why: a worker may join only while the job
-  // is open, so a caller that finished alone need not wait for sleepers to wake.
+  // generation << 32 | open << 31 | workers inside the job. Why: a worker may join only while the
+  // job is open, so a caller that finished alone need not wait for sleepers to wake.
   std::atomic<std::uint64_t> state_{0};
   std::atomic<bool> stop_{false};
   std::vector<std::jthread> workers_;

@@ -24,8 +24,7 @@ TEST(ThreadPool, CallsEachIndexOnce) {
 TEST(ThreadPool, ManyShortRunsLoseNothing) {
   ThreadPool pool(3);
   std::atomic<std::int64_t> sum{0};
-  for (int repeat = 0; repeat < 20000; ++repeat)
-    pool.run(5, [&](std::int64_t i) { sum += i; });
+  for (int repeat = 0; repeat < 20000; ++repeat) pool.run(5, [&](std::int64_t i) { sum += i; });
   EXPECT_EQ(sum, 20000 * 10);
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The formula as three loops, any strides: the first rung of the ladder, and the kernel for what the
-// others do not take.
+// The formula as three loops, any strides: the first rung of the ladder, and the kernel for what
+// the others do not take.
 #include "rooftile/core/expression.h"
 #include "rooftile/formats/typed.h"
 #include "rooftile/op/kernel.h"

@@ -11,14 +11,15 @@
 namespace ROOFTILE_API rooftile {
 
 struct GemmOptions {
-  TensorView bias{};             // [n], absent for none
-  TensorView residual{};         // [m, n], absent for none
+  TensorView bias{};              // [n], absent for none
+  TensorView residual{};          // [m, n], absent for none
   std::string_view act = "none";  // a name that activation() knows
 };
 
-/// d: [m, n], a: [m, k], b: [k, n]; f32, bf16 or fp16 each, accumulated in f32 and rounded once. The
-/// layouts nn, nt, tn, tt are strides: a weight stored as [n, k] is passed as transposed(weight).
-/// k = 0 is a product of zeros. Throws Error(bad_input) for shapes that do not agree.
+/// d: [m, n], a: [m, k], b: [k, n]; f32, bf16 or fp16 each, accumulated in f32 and rounded once.
+/// The layouts nn, nt, tn, tt are strides: a weight stored as [n, k] is passed as
+/// transposed(weight). k = 0 is a product of zeros. Throws Error(bad_input) for shapes that do not
+/// agree.
 void gemm(Stream& stream, const TensorView& d, const TensorView& a, const TensorView& b,
           const GemmOptions& options = {});
 

@@ -44,7 +44,8 @@ void meaning(const Problem& problem, Values& values) {
     const double row_norm = norm(a + i * k, k);
     for (std::int64_t j = 0; j < n; ++j) {
       double sum = 0;
-      for (std::int64_t p = 0; p < k; ++p) sum += a[i * k + p] * b[static_cast<std::size_t>(j * k + p)];
+      for (std::int64_t p = 0; p < k; ++p)
+        sum += a[i * k + p] * b[static_cast<std::size_t>(j * k + p)];
       // Cauchy and Schwarz: what was summed is at most the product of the norms.
       double size = row_norm * norms[static_cast<std::size_t>(j)];
       const double bias = problem.has("bias") ? values["bias"][j] : 0;
@@ -115,7 +116,9 @@ std::vector<Case> cases() {
       {"demo", "m=1024 n=1024 k=1024 a=bf16"},
       {"demo", "m=1 n=4096 k=4096 a=bf16 layout=nt"},
   };
-  const auto add = [&](const char* set, std::string text) { list.push_back({set, std::move(text)}); };
+  const auto add = [&](const char* set, std::string text) {
+    list.push_back({set, std::move(text)});
+  };
   for (const char* a : {"f32", "bf16"}) {
     add("roof", "m=1024 n=1024 k=1024 a=" + std::string(a));
     for (const char* m : {"1", "16", "64"})
@@ -126,11 +129,13 @@ std::vector<Case> cases() {
     for (const char* shape : {"m=0 n=5 k=3", "m=5 n=0 k=3", "m=5 n=3 k=0", "m=1 n=1 k=1"})
       add("edges", shape + dtype);
     for (const char* layout : {"nn", "nt", "tn", "tt"})
-      for (const char* shape : {"m=1 n=33 k=65", "m=7 n=15 k=33", "m=17 n=31 k=129", "m=24 n=8 k=40"})
+      for (const char* shape :
+           {"m=1 n=33 k=65", "m=7 n=15 k=33", "m=17 n=31 k=129", "m=24 n=8 k=40"})
         add("edges", std::string(shape) + " layout=" + layout + dtype);
     for (const char* act : {"relu", "silu", "gelu", "gelu_tanh", "sigmoid", "tanh"})
       add("edges", "m=5 n=37 k=19 bias=f32 act=" + std::string(act) + dtype);
-    add("edges", "m=9 n=21 k=33 a.stride=48,1 a.offset=5 b.stride=50,1 d.stride=23,1 d.offset=1" + dtype);
+    add("edges",
+        "m=9 n=21 k=33 a.stride=48,1 a.offset=5 b.stride=50,1 d.stride=23,1 d.offset=1" + dtype);
     add("edges", "m=9 n=21 k=33 a.stride=80,2 b.stride=3,101 d.stride=1,9" + dtype);
     add("edges", "m=16 n=16 k=1001 layout=nt" + dtype);
     add("edges", "m=8 n=8 k=0 bias=f32 residual=f32 d=f32" + dtype);
@@ -153,7 +158,8 @@ const OpDef def{
     .name = "gemm",
     .summary = "Matrix product with bias, activation and residual",
     .formula = "D[m,n] = act(sum_k A[m,k] * B[k,n] + bias[n]) + residual[m,n]",
-    .source = "BLAS level 3; layouts as in D = A B with each operand n (row-major) or t (transposed)",
+    .source =
+        "BLAS level 3; layouts as in D = A B with each operand n (row-major) or t (transposed)",
     .axes = {{"m", "rows of D"}, {"n", "columns of D"}, {"k", "summed over; 0 gives zeros"}},
     .args = {out("d", {"m", "n"}).like("a").alias({"residual"}),
              in("a", {"m", "k"}).strides(strides_a),
@@ -163,8 +169,9 @@ const OpDef def{
     .options = {{.name = "layout",
                  .kind = OptionKind::choice,
                  .default_value = "nn",
-                 .help = "first letter A, second B: n row-major as its shape is written, t transposed "
-                         "in memory (a weight [n, k] is ?t)",
+                 .help =
+                     "first letter A, second B: n row-major as its shape is written, t transposed "
+                     "in memory (a weight [n, k] is ?t)",
                  .choices = {"nn", "nt", "tn", "tt"}},
                 {.name = "act",
                  .kind = OptionKind::choice,

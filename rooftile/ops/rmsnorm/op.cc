@@ -45,7 +45,8 @@ Cost cost(const Problem& problem, const Values*) {
   const auto elements =
       static_cast<double>(problem.axis("rows")) * static_cast<double>(problem.axis("cols"));
   Cost cost;
-  cost[Unit::fp32] = elements * (problem.has("residual") ? 5 : 4);  // [add,] square, add, two scalings
+  cost[Unit::fp32] =
+      elements * (problem.has("residual") ? 5 : 4);  // [add,] square, add, two scalings
   cost.bytes_read = problem.bytes("x") + problem.bytes("residual") + problem.bytes("w");
   cost.bytes_written = problem.bytes("y") + problem.bytes("sum");
   return cost;
@@ -53,7 +54,8 @@ Cost cost(const Problem& problem, const Values*) {
 
 Tolerance tolerance(const Problem& problem, const std::string& output) {
   const DType dtype = problem.dtype(output);
-  if (output == "sum") return {.ulps = 0.51, .accumulated = 0, .reason = "one addition, rounded once"};
+  if (output == "sum")
+    return {.ulps = 0.51, .accumulated = 0, .reason = "one addition, rounded once"};
   Tolerance bound = sum_tolerance(dtype, DType::f32, static_cast<double>(problem.axis("cols")));
   if (problem.option("round") == "early") {
     // The first rounding may fall on the other side of a tie: one ulp of x's dtype, relative.
@@ -70,7 +72,8 @@ std::string invalid(const Problem& problem) {
   return "";
 }
 
-// Squares of x must be finite in f32's exponent range or be rescaled by the kernel; y is of w's size.
+// Squares of x must be finite in f32's exponent range or be rescaled by the kernel; y is of w's
+// size.
 double extreme_limit(const Problem& problem, const ArgChoice& arg) {
   if (arg.name == "w") return 16;
   return info(problem.dtype("x")).max_finite / 4;
@@ -125,13 +128,17 @@ std::vector<Case> cases() {
 const OpDef def{
     .name = "rmsnorm",
     .summary = "Root-mean-square normalisation of rows, with an optional residual add",
-    .formula = "y[r,c] = s[r,c] / sqrt(mean_c(s[r,c]^2) + eps) * (w[c] + weight_offset), "
-               "s = x or sum = x + residual",
+    .formula =
+        "y[r,c] = s[r,c] / sqrt(mean_c(s[r,c]^2) + eps) * (w[c] + weight_offset), "
+        "s = x or sum = x + residual",
     .source = "Zhang and Sennrich, Root Mean Square Layer Normalization, 2019",
     .axes = {{"rows", "independent rows (tokens)"}, {"cols", "elements of a row", 1}},
     .args = {out("y", {"rows", "cols"}).like("x").alias({"x", "residual"}),
-             out("sum", {"rows", "cols"}).like("x").with("residual").alias({"x", "residual"}).help(
-                 "x + residual, rounded"),
+             out("sum", {"rows", "cols"})
+                 .like("x")
+                 .with("residual")
+                 .alias({"x", "residual"})
+                 .help("x + residual, rounded"),
              in("x", {"rows", "cols"}), in("residual", {"rows", "cols"}).like("x").optional(),
              in("w", {"cols"}).like("x").help("weight")},
     .options = {{.name = "eps", .default_value = "1e-6", .help = "inside the root", .least = 0},

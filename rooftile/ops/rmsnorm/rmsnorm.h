@@ -21,8 +21,8 @@ struct RmsnormOptions {
 void rmsnorm(Stream& stream, const TensorView& y, const TensorView& x, const TensorView& w,
              const RmsnormOptions& options = {});
 
-/// The fused residual add: sum = x + residual (rounded to its dtype), y = rmsnorm(sum). `sum` may be
-/// x or residual.
+/// The fused residual add: sum = x + residual (rounded to its dtype), y = rmsnorm(sum). `sum` may
+/// be x or residual.
 void add_rmsnorm(Stream& stream, const TensorView& y, const TensorView& sum, const TensorView& x,
                  const TensorView& residual, const TensorView& w,
                  const RmsnormOptions& options = {});
