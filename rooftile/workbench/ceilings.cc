@@ -133,6 +133,17 @@ void remember_ceilings(const Device& device, const Ceilings& ceilings) {
       [&](CacheFile::Entries& entries) { entries[key_of(device)] = to_text(ceilings); });
 }
 
+void improve_ceilings(Device& device, Ceilings& ceilings) {
+  const Ceilings again = measure_ceilings(device);
+  for (const Mix& mix : kMixes) keep_best(ceilings.*mix.ceiling, again.*mix.ceiling);
+  for (std::size_t unit = 0; unit < again.units.size(); ++unit)
+    if (again.units[unit]) {
+      if (!ceilings.units[unit]) ceilings.units[unit].emplace();
+      keep_best(*ceilings.units[unit], *again.units[unit]);
+    }
+  remember_ceilings(device, ceilings);
+}
+
 bool raise_ceiling(Ceilings& ceilings, const Cost& cost, double time_us,
                    const std::string& source) {
   const auto raise = [&](Ceiling& ceiling, double amount) {

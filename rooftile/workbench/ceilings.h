@@ -25,6 +25,10 @@ Ceilings ceilings_of(
 /// Replaces the cached ceilings of this device.
 void remember_ceilings(const Device& device, const Ceilings& ceilings);
 
+/// Measures again and keeps the better of the old and the new for each limit: what a busy machine
+/// hid the first time.
+void improve_ceilings(Device& device, Ceilings& ceilings);
+
 /// Raises the ceiling that `cost` ran into, if it took `time_us` and that is above it by more than
 /// the ceiling's spread. Whether anything was raised.
 bool raise_ceiling(Ceilings& ceilings, const Cost& cost, double time_us, const std::string& source);
