@@ -3,6 +3,8 @@
 // they are corrupt, of other code, another device, another type or another class of shapes.
 #include "rooftile/op/cache.h"
 
+#include <cstdio>
+#include <cstdlib>
 #include <filesystem>
 #include <functional>
 #include <optional>
@@ -93,20 +95,25 @@ TEST(CacheFile, ThatIsAFolderIsSetAside) {
               HasSubstr("set aside"));
 }
 
-TEST(CacheFile, ThatCannotBeWrittenIsNoFailure) {
+// The warning is given once in a process: hence one of its own.
+void update_twice() {
+  for (const char* value : {"b", "c"})
+    CacheFile("a.json").update([&](CacheFile::Entries& entries) { entries["a"] = value; });
+  std::fputs("went on", stderr);
+  std::_Exit(0);
+}
+
+TEST(CacheFileDeathTest, ThatCannotBeWrittenIsNoFailure) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
   const TestFolder folder;
   write_text(folder.file("file"), "not a folder");
   const TestVariable variable("ROOFTILE_CACHE", folder.file("file/cache"));
-  const auto update = [] {
-    CacheFile("a.json").update([](CacheFile::Entries& entries) { entries["a"] = "b"; });
-  };
-  const std::string warning = warnings_of([&] {
-    update();
-    update();
+  const auto warns_once = testing::Truly([](const std::string& text) {
+    const std::size_t first = text.find("nothing is remembered");
+    return first != std::string::npos && first == text.rfind("nothing is remembered") &&
+           text.ends_with("went on");
   });
-  EXPECT_THAT(warning, HasSubstr("nothing is remembered"));
-  EXPECT_EQ(warning.find("nothing is remembered"), warning.rfind("nothing is remembered"))
-      << "said once";
+  EXPECT_EXIT(update_twice(), testing::ExitedWithCode(0), warns_once);
 }
 
 // The name of a device is whatever its driver says.
