@@ -5,8 +5,7 @@
 // again in double.
 #include "rooftile/ops/rmsnorm/cpu_simd.h"
 
-#include <algorithm>
-
+#include "rooftile/device/cpu/rows.h"
 #include "rooftile/device/cpu/simd.h"
 #include "rooftile/op/kernel.h"
 
@@ -22,14 +21,6 @@ using ops::rmsnorm::RowsView;
 
 namespace rooftile::ops::rmsnorm {
 namespace {
-
-constexpr std::int64_t kTaskElements = 65536;
-
-// Enough work to pay for handing it out, and several tasks for each thread.
-std::int64_t rows_of_task(const RmsnormCall& call, std::int64_t threads) {
-  const std::int64_t fair = (call.rows + 4 * threads - 1) / (4 * threads);
-  return std::clamp<std::int64_t>(kTaskElements / call.cols, 1, std::max<std::int64_t>(fair, 1));
-}
 
 Support supports(const Problem& problem, const DeviceProperties&) {
   for (const char* name : {"y", "sum", "x", "residual"})
@@ -48,18 +39,17 @@ RowsView rows_of(const Problem& problem, const char* name) {
 }
 
 RmsnormCall call_of(const Problem& problem, const DeviceProperties& properties) {
-  return {
-      .y = rows_of(problem, "y"),
-      .sum = rows_of(problem, "sum"),
-      .x = rows_of(problem, "x"),
-      .residual = rows_of(problem, "residual"),
-      .w_dtype = problem.dtype("w"),
-      .rows = problem.axis("rows"),
-      .cols = problem.axis("cols"),
-      .eps = problem.number("eps"),
-      .offset = static_cast<float>(problem.number("weight_offset")),
-      .rounds_early = problem.option("round") == "early",
-      .stream_output = problem.bytes("y") > static_cast<double>(properties.last_level_cache_bytes)};
+  return {.y = rows_of(problem, "y"),
+          .sum = rows_of(problem, "sum"),
+          .x = rows_of(problem, "x"),
+          .residual = rows_of(problem, "residual"),
+          .w_dtype = problem.dtype("w"),
+          .rows = problem.axis("rows"),
+          .cols = problem.axis("cols"),
+          .eps = problem.number("eps"),
+          .offset = static_cast<float>(problem.number("weight_offset")),
+          .rounds_early = problem.option("round") == "early",
+          .stream_output = exceeds_caches(properties, problem.bytes("x") + problem.bytes("y"))};
 }
 
 Prepared prepare(const Problem& problem, Device& device, const Config&) {
@@ -85,10 +75,8 @@ void run(const RmsnormCall& call, Stream& stream) {
   const auto prepare_w = ROOFTILE_SIMD_CHOOSE(prepare_weights);
   stream.launch(1, [&](std::int64_t) { prepare_w(call); });
   const auto rows = ROOFTILE_SIMD_CHOOSE(norm_rows);
-  const std::int64_t per_task = rows_of_task(call, stream.device().properties().compute_units);
-  stream.launch((call.rows + per_task - 1) / per_task, [&](std::int64_t task) {
-    rows(call, task * per_task, std::min((task + 1) * per_task, call.rows));
-  });
+  launch_rows(stream, call.rows, call.cols,
+              [&](std::int64_t begin, std::int64_t end) { rows(call, begin, end); });
 }
 
 extern const KernelDef cpu_simd;

@@ -31,7 +31,7 @@ struct RmsnormCall {
   float offset = 0;  // 1: the weights are stored as w - 1
   bool rounds_early =
       false;  // the normalised value is rounded to s's dtype, then times w (Llama's order)
-  bool stream_output = false;  // the outputs exceed the last-level cache: write around it
+  bool stream_output = false;  // write y around the caches
   float* workspace = nullptr;  // [cols rounded up to 16]: the weights in f32
 };
 

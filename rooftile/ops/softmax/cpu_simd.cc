@@ -5,8 +5,7 @@
 // set.
 #include "rooftile/ops/softmax/cpu_simd.h"
 
-#include <algorithm>
-
+#include "rooftile/device/cpu/rows.h"
 #include "rooftile/device/cpu/simd.h"
 #include "rooftile/op/kernel.h"
 
@@ -22,14 +21,6 @@ using ops::softmax::SoftmaxCall;
 namespace rooftile::ops::softmax {
 namespace {
 
-constexpr std::int64_t kTaskElements = 65536;
-
-// Enough work to pay for handing it out, and several tasks for each thread.
-std::int64_t rows_of_task(const SoftmaxCall& call, std::int64_t threads) {
-  const std::int64_t fair = (call.rows + 4 * threads - 1) / (4 * threads);
-  return std::clamp<std::int64_t>(kTaskElements / call.cols, 1, std::max<std::int64_t>(fair, 1));
-}
-
 Support supports(const Problem& problem, const DeviceProperties&) {
   for (const char* name : {"x", "y"})
     if (problem.axis("cols") > 1 && problem.arg(name).strides[1] != 1)
@@ -42,16 +33,15 @@ Support supports(const Problem& problem, const DeviceProperties&) {
 }
 
 Prepared prepare(const Problem& problem, Device& device, const Config&) {
-  const SoftmaxCall shape{
-      .y_dtype = problem.dtype("y"),
-      .x_dtype = problem.dtype("x"),
-      .y_row_stride = problem.arg("y").strides[0],
-      .x_row_stride = problem.arg("x").strides[0],
-      .rows = problem.axis("rows"),
-      .cols = problem.axis("cols"),
-      .scale = static_cast<float>(problem.number("scale")),
-      .stream_output =
-          problem.bytes("y") > static_cast<double>(device.properties().last_level_cache_bytes)};
+  const SoftmaxCall shape{.y_dtype = problem.dtype("y"),
+                          .x_dtype = problem.dtype("x"),
+                          .y_row_stride = problem.arg("y").strides[0],
+                          .x_row_stride = problem.arg("x").strides[0],
+                          .rows = problem.axis("rows"),
+                          .cols = problem.axis("cols"),
+                          .scale = static_cast<float>(problem.number("scale")),
+                          .stream_output = exceeds_caches(device.properties(),
+                                                          problem.bytes("x") + problem.bytes("y"))};
   return {.run = [shape](const Context& context, const Arguments& args) {
     SoftmaxCall call = shape;
     call.y = args["y"].data;
@@ -64,12 +54,9 @@ Prepared prepare(const Problem& problem, Device& device, const Config&) {
 }  // namespace
 
 void run(const SoftmaxCall& call, Stream& stream) {
-  if (call.rows == 0 || call.cols == 0) return;
   const auto rows = ROOFTILE_SIMD_CHOOSE(softmax_rows);
-  const std::int64_t per_task = rows_of_task(call, stream.device().properties().compute_units);
-  stream.launch((call.rows + per_task - 1) / per_task, [&](std::int64_t task) {
-    rows(call, task * per_task, std::min((task + 1) * per_task, call.rows));
-  });
+  launch_rows(stream, call.rows, call.cols,
+              [&](std::int64_t begin, std::int64_t end) { rows(call, begin, end); });
 }
 
 extern const KernelDef cpu_simd;

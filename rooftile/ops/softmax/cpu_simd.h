@@ -21,7 +21,7 @@ struct SoftmaxCall {
   std::int64_t rows = 0;
   std::int64_t cols = 0;
   float scale = 1;             // positive and finite
-  bool stream_output = false;  // y exceeds the last-level cache: write around it
+  bool stream_output = false;  // write y around the caches
 };
 
 /// Launches it on a stream of the cpu device.
