@@ -3,12 +3,14 @@
 // in f32 from.
 #pragma once
 
+#include "rooftile/base/api.h"
 #include "rooftile/base/error.h"
 #include "rooftile/core/dtype.h"
+#include "rooftile/core/tensor.h"
 #include "rooftile/formats/bf16.h"
 #include "rooftile/formats/fp16.h"
 
-namespace rooftile {
+namespace ROOFTILE_API rooftile {
 
 /// Rounds an f32 to nearest even in T.
 template <class T>
@@ -33,6 +35,20 @@ decltype(auto) with_float_type(DType dtype, Visit&& visit) {
     default:
       throw Error(ErrorCode::internal, "a kernel met " + std::string(name(dtype)));
   }
+}
+
+/// Element `offset` (in elements, from the view's data) as f32.
+inline float load_float(const TensorView& view, std::int64_t offset) {
+  return with_float_type(view.dtype, [&](auto type) {
+    return static_cast<float>(view.as<const decltype(type)>()[offset]);
+  });
+}
+
+/// Writes element `offset`, rounded to nearest even.
+inline void store_float(const TensorView& view, std::int64_t offset, float value) {
+  with_float_type(view.dtype, [&](auto type) {
+    view.as<decltype(type)>()[offset] = from_float<decltype(type)>(value);
+  });
 }
 
 }  // namespace rooftile

@@ -10,7 +10,7 @@
 
 namespace rooftile::ops::gemm {
 
-void standard_epilogue(const GemmCall& call, const AccBlock& block) {
+void finish_block(const GemmCall& call, const AccBlock& block) {
   static const auto finish = ROOFTILE_SIMD_CHOOSE(finish_rows);
   finish(call, block);
 }

@@ -2,9 +2,10 @@
 // From the contract's problem and arguments to the plain structure that the cpu kernels share.
 #include "rooftile/ops/gemm/cpu_gemm.h"
 
-#include <algorithm>
+#include <string_view>
+#include <utility>
 
-#include "rooftile/core/expression.h"
+#include "rooftile/base/error.h"
 
 namespace rooftile::ops::gemm {
 namespace {
@@ -19,8 +20,14 @@ Matrix matrix_of(const Problem& problem, std::string_view name) {
 }
 
 Act act_of(std::string_view name) {
-  const auto names = activation_names();
-  return static_cast<Act>(std::ranges::find(names, name) - names.begin());
+  constexpr std::pair<std::string_view, Act> kActs[] = {
+      {"none", Act::none}, {"relu", Act::relu},           {"silu", Act::silu},
+      {"gelu", Act::gelu}, {"gelu_tanh", Act::gelu_tanh}, {"sigmoid", Act::sigmoid},
+      {"tanh", Act::tanh}};
+  for (const auto& [known, act] : kActs)
+    if (known == name) return act;
+  throw Error(ErrorCode::internal,
+              "gemm's cpu kernels do not know the activation '" + std::string(name) + "'");
 }
 
 bool is_float(DType dtype) {

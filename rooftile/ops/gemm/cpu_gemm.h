@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the matrix multiplications of the cpu device are given: the operands as strided views, and
-// an epilogue that sees finished blocks of the f32 sum while they are still in cache.
+// What the matrix multiplications of the cpu device are given: the operands as strided views; and
+// their epilogue, which sees finished blocks of the f32 sum while they are still in cache.
 //   D[m,n] = act(A[m,k] . B[k,n] + bias[n]) + residual[m,n]
 #pragma once
 
@@ -22,8 +22,6 @@ struct Matrix {
   std::int64_t col_stride = 0;
 };
 
-struct GemmCall;
-
 /// A finished block of A . B: `acc[r * ld + c]` belongs to D[row + r, col + c]. Its rows may be
 /// overwritten, and end in padding of no meaning up to a multiple of 16.
 struct AccBlock {
@@ -32,9 +30,6 @@ struct AccBlock {
   std::int64_t row, col;
   std::int64_t rows, cols;
 };
-
-/// Writes a block of D. Called from several threads, once for each element of D in all.
-using EpilogueFn = void (*)(const GemmCall&, const AccBlock&);
 
 struct GemmCall {
   std::int64_t m = 0, n = 0, k = 0;
@@ -46,16 +41,11 @@ struct GemmCall {
   Matrix bias{};      // 1 x n, or no data
   Matrix residual{};  // m x n, or no data; may be D itself
   Act act = Act::none;
-  EpilogueFn epilogue = nullptr;  // nullptr: bias, act and residual as above
-  const void* epilogue_state = nullptr;
 };
 
-/// Bias, activation and residual in f32, rounded once to D's type.
-void standard_epilogue(const GemmCall& call, const AccBlock& block);
-
-inline void finish_block(const GemmCall& call, const AccBlock& block) {
-  (call.epilogue != nullptr ? call.epilogue : standard_epilogue)(call, block);
-}
+/// Writes a block of D: bias, activation and residual in f32, rounded once to D's type. Called from
+/// several threads, once for each element of D in all.
+void finish_block(const GemmCall& call, const AccBlock& block);
 
 /// Whether every argument is f32, bf16 or fp16 without block scales.
 Support takes_types(const Problem& problem);

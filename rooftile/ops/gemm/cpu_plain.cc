@@ -8,12 +8,6 @@
 namespace rooftile::ops::gemm {
 namespace {
 
-float load(const TensorView& view, std::int64_t offset) {
-  return with_float_type(view.dtype, [&](auto type) {
-    return static_cast<float>(view.as<const decltype(type)>()[offset]);
-  });
-}
-
 template <class A, class B>
 float dot(const TensorView& a, const TensorView& b, std::int64_t i, std::int64_t j) {
   const A* row = a.as<const A>() + i * a.stride(0);
@@ -44,14 +38,11 @@ void run(const Context& context, const Arguments& args) {
   context.stream->launch(d.extent(0), [&](std::int64_t i) {
     for (std::int64_t j = 0; j < d.extent(1); ++j) {
       float value = product(a, b, i, j);
-      if (bias.is_present()) value += load(bias, j * bias.stride(0));
+      if (bias.is_present()) value += load_float(bias, j * bias.stride(0));
       if (!act.is_identity()) value = static_cast<float>(act(value));
       if (residual.is_present())
-        value += load(residual, i * residual.stride(0) + j * residual.stride(1));
-      with_float_type(d.dtype, [&](auto type) {
-        d.as<decltype(type)>()[i * d.stride(0) + j * d.stride(1)] =
-            from_float<decltype(type)>(value);
-      });
+        value += load_float(residual, i * residual.stride(0) + j * residual.stride(1));
+      store_float(d, i * d.stride(0) + j * d.stride(1), value);
     }
   });
 }

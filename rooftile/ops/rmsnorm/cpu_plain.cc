@@ -9,18 +9,6 @@
 namespace rooftile::ops::rmsnorm {
 namespace {
 
-float load(const TensorView& view, std::int64_t offset) {
-  return with_float_type(view.dtype, [&](auto type) {
-    return static_cast<float>(view.as<const decltype(type)>()[offset]);
-  });
-}
-
-void store(const TensorView& view, std::int64_t offset, float value) {
-  with_float_type(view.dtype, [&](auto type) {
-    view.as<decltype(type)>()[offset] = from_float<decltype(type)>(value);
-  });
-}
-
 std::int64_t offset_of(const TensorView& view, std::int64_t r, std::int64_t c) {
   return r * view.stride(0) + c * view.stride(1);
 }
@@ -37,8 +25,8 @@ struct Row {
   // The value that is normalised.
   [[nodiscard]] float at(std::int64_t c) const {
     const TensorView& sum = args["sum"];
-    return sum.is_present() ? load(sum, offset_of(sum, r, c))
-                            : load(args["x"], offset_of(args["x"], r, c));
+    return sum.is_present() ? load_float(sum, offset_of(sum, r, c))
+                            : load_float(args["x"], offset_of(args["x"], r, c));
   }
 
   void add_residual(std::int64_t cols) const {
@@ -46,8 +34,9 @@ struct Row {
     const TensorView& residual = args["residual"];
     const TensorView& sum = args["sum"];
     for (std::int64_t c = 0; c < cols; ++c)
-      store(sum, offset_of(sum, r, c),
-            load(x, offset_of(x, r, c)) + load(residual, offset_of(residual, r, c)));
+      store_float(
+          sum, offset_of(sum, r, c),
+          load_float(x, offset_of(x, r, c)) + load_float(residual, offset_of(residual, r, c)));
   }
 };
 
@@ -67,8 +56,8 @@ void run(const Context& context, const Arguments& args) {
     for (std::int64_t c = 0; c < cols; ++c) {
       auto normalised = static_cast<float>(row.at(c) * scale);
       if (is_early) normalised = round_like(args["x"].dtype, normalised);
-      store(y, offset_of(y, r, c),
-            normalised * (load(args["w"], c * args["w"].stride(0)) + weight_offset));
+      store_float(y, offset_of(y, r, c),
+                  normalised * (load_float(args["w"], c * args["w"].stride(0)) + weight_offset));
     }
   });
 }
