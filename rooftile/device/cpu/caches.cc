@@ -2,7 +2,9 @@
 #include "rooftile/device/cpu/caches.h"
 
 #include <sched.h>
+#include <unistd.h>
 
+#include <algorithm>
 #include <fstream>
 #include <map>
 #include <optional>
@@ -74,6 +76,13 @@ std::int64_t last_level_cache_bytes() {
   const std::int64_t bytes =
       last_level_cache_bytes("/sys/devices/system/cpu", allowed_processors());
   return bytes > 0 ? bytes : kUnknown;
+}
+
+std::int64_t most_cache_bytes() {
+  std::int64_t most = last_level_cache_bytes();
+  for (const int name : {_SC_LEVEL2_CACHE_SIZE, _SC_LEVEL3_CACHE_SIZE})
+    most = std::max<std::int64_t>(most, sysconf(name));
+  return most;
 }
 
 }  // namespace rooftile

@@ -122,9 +122,9 @@ class CpuDevice final : public Device {
   std::unique_ptr<Event> make_event() override { return std::make_unique<CpuEvent>(); }
   void synchronise() override {}
 
-  // Reads twice the last-level cache: clean lines take the place of everything else.
+  // Reads twice what the caches hold: clean lines take the place of everything else.
   void flush_caches(Stream& stream) override {
-    const std::int64_t bytes = 2 * properties_.last_level_cache_bytes;
+    const std::int64_t bytes = 2 * most_cache_bytes();
     if (!flush_) {
       flush_ = std::make_unique<DeviceMemory>(*this, bytes);
       std::memset(flush_->data(), 1, static_cast<std::size_t>(bytes));

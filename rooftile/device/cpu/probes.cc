@@ -9,6 +9,7 @@
 #include <immintrin.h>
 #endif
 
+#include "rooftile/device/cpu/caches.h"
 #include "rooftile/device/cpu/isa.h"
 
 namespace rooftile {
@@ -193,8 +194,7 @@ float probe_read(const float* data, std::int64_t count) {
 
 std::vector<Probe> cpu_probes(Device& device) {
   const DeviceProperties& properties = device.properties();
-  const std::int64_t bytes =
-      std::clamp(2 * properties.last_level_cache_bytes, kLeastBytes, kMostBytes);
+  const std::int64_t bytes = std::clamp(2 * most_cache_bytes(), kLeastBytes, kMostBytes);
   const auto buffers =
       std::make_shared<Buffers>(Buffers{DeviceMemory(device, bytes), DeviceMemory(device, bytes),
                                         DeviceMemory(device, bytes), bytes / 4});
