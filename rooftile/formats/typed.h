@@ -5,6 +5,7 @@
 
 #include "rooftile/base/error.h"
 #include "rooftile/core/dtype.h"
+#include "rooftile/core/tensor.h"
 #include "rooftile/formats/bf16.h"
 #include "rooftile/formats/fp16.h"
 
@@ -33,6 +34,20 @@ decltype(auto) with_float_type(DType dtype, Visit&& visit) {
     default:
       throw Error(ErrorCode::internal, "a kernel met " + std::string(name(dtype)));
   }
+}
+
+/// The element `offset` elements beyond the view's first.
+inline float load_float(const TensorView& view, std::int64_t offset) {
+  return with_float_type(view.dtype, [&](auto type) {
+    return static_cast<float>(view.as<const decltype(type)>()[offset]);
+  });
+}
+
+/// Writes it, rounded to nearest even.
+inline void store_float(const TensorView& view, std::int64_t offset, float value) {
+  with_float_type(view.dtype, [&](auto type) {
+    view.as<decltype(type)>()[offset] = from_float<decltype(type)>(value);
+  });
 }
 
 }  // namespace rooftile
