@@ -4,8 +4,6 @@
 
 #include <algorithm>
 
-#include "rooftile/core/expression.h"
-
 namespace rooftile::ops::gemm {
 namespace {
 
@@ -16,11 +14,6 @@ Matrix matrix_of(const Problem& problem, std::string_view name) {
           .dtype = arg.dtype,
           .row_stride = is_vector ? 0 : arg.strides[0],
           .col_stride = arg.strides[is_vector ? 0 : 1]};
-}
-
-Act act_of(std::string_view name) {
-  const auto names = activation_names();
-  return static_cast<Act>(std::ranges::find(names, name) - names.begin());
 }
 
 bool is_float(DType dtype) {
