@@ -25,7 +25,12 @@
 #include "rooftile/device/device.h"
 
 // The typed calls.
+#include "rooftile/ops/activation/activation.h"
+#include "rooftile/ops/add/add.h"
+#include "rooftile/ops/embedding/embedding.h"
 #include "rooftile/ops/gemm/gemm.h"
+#include "rooftile/ops/glu/glu.h"
+#include "rooftile/ops/mul/mul.h"
 #include "rooftile/ops/rmsnorm/rmsnorm.h"
 #include "rooftile/ops/softmax/softmax.h"
 

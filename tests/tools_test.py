@@ -111,6 +111,14 @@ class Names(ToolTest):
         self.expect_clean("check_names", {"rooftile/workbench/a.cc": "/* frobnicate */ int frobnicated; // frobnicate\n",
                                           "python/a.py": "x = 1  # frobnicate\n", "docs/a.md": "frobnicate\n"})
 
+    def test_names_that_are_ordinary_words(self):
+        catalogue = {"rooftile/ops/catalogue.inc": "ROOFTILE_OP(frobnicate)\nROOFTILE_OP(add)\n"}
+        for code in ('f("add");', "x = 'add/cpu'", 'f("add rows=3");', 'f("rooftile verify add rows=3");',
+                     "ops::add::run();"):
+            self.expect_problem("check_names", {**catalogue, "apps/a.py": code + "\n"}, "may not name the operation add")
+        for code in ("list.add(1);", 'f("add an option");', "void add(int);"):
+            self.expect_clean("check_names", {**catalogue, "apps/a.cc": code + "\n"})
+
     def test_include_of_operations(self):
         self.expect_problem("check_names", {"apps/a.cc": '#include "rooftile/ops/copy/copy.h"\n'}, "may not include")
         self.expect_problem("check_names", {"rooftile/workbench/a.cc": '#include "rooftile/ops/catalogue.h"\n'},

@@ -168,6 +168,11 @@ double Expression::operator()(std::span<const double> inputs) const {
   return values.back();
 }
 
+double Expression::sensitivity(double x) const {
+  constexpr double kStep = 0x1p-20;
+  return std::abs((*this)(x * (1 + kStep)) - (*this)(x * (1 - kStep))) / (2 * kStep);
+}
+
 double Expression::num_ops() const {
   return static_cast<double>(std::ranges::count_if(nodes_, [](const ExprNode& node) {
     return node.op != ExprOp::input && node.op != ExprOp::constant;

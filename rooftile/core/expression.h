@@ -62,6 +62,10 @@ class Expression {
   [[nodiscard]] double operator()(std::span<const double> inputs) const;
   [[nodiscard]] double operator()(double x) const { return (*this)({&x, 1}); }
 
+  /// |x f'(x)| of an expression of one input, by a central difference: what a relative error of the
+  /// input, or of a step near it, becomes in the result. (f(x) times the condition number.)
+  [[nodiscard]] double sensitivity(double x) const;
+
   /// Arithmetic operations, with a transcendental counted as one.
   [[nodiscard]] double num_ops() const;
 

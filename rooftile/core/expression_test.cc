@@ -159,5 +159,11 @@ TEST(Expression, WritesItselfAsAFormula) {
   EXPECT_EQ(Expression(sqrt(abs(x)) - log(x) * 2.0).text(), "(sqrt(abs(x0)) - (log(x0) * 2))");
 }
 
+TEST(Expression, SensitivityIsXTimesTheSlope) {
+  EXPECT_NEAR(Expression(Expr::input(0) * Expr::input(0)).sensitivity(3), 18, 1e-8);  // x 2x
+  EXPECT_NEAR(Expression(exp(-Expr::input(0))).sensitivity(2), 2 * std::exp(-2), 1e-9);
+  EXPECT_EQ(Expression(Expr(5.0)).sensitivity(7), 0);
+}
+
 }  // namespace
 }  // namespace rooftile

@@ -132,6 +132,12 @@ ROOFTILE_SIMD_INLINE Vec min(Vec a, Vec b) {
   return {_mm256_min_ps(a.lo, b.lo), _mm256_min_ps(a.hi, b.hi)};
 }
 
+/// x where a < b, else y (as where a or b is NaN).
+ROOFTILE_SIMD_INLINE Vec select_less(Vec a, Vec b, Vec x, Vec y) {
+  return {_mm256_blendv_ps(y.lo, x.lo, _mm256_cmp_ps(a.lo, b.lo, _CMP_LT_OQ)),
+          _mm256_blendv_ps(y.hi, x.hi, _mm256_cmp_ps(a.hi, b.hi, _CMP_LT_OQ))};
+}
+
 /// v, with each NaN the one whose upper half is 7fc0 and whose lower half is 0.
 ROOFTILE_SIMD_INLINE Vec canonical(Vec v) {
   const __m256 nan = _mm256_set1_ps(std::numeric_limits<float>::quiet_NaN());

@@ -71,6 +71,11 @@ ROOFTILE_SIMD_INLINE Vec max(Vec a, Vec b) { return {_mm512_max_ps(a.all, b.all)
 /// The lesser; b where either is NaN.
 ROOFTILE_SIMD_INLINE Vec min(Vec a, Vec b) { return {_mm512_min_ps(a.all, b.all)}; }
 
+/// x where a < b, else y (as where a or b is NaN).
+ROOFTILE_SIMD_INLINE Vec select_less(Vec a, Vec b, Vec x, Vec y) {
+  return {_mm512_mask_blend_ps(_mm512_cmp_ps_mask(a.all, b.all, _CMP_LT_OQ), y.all, x.all)};
+}
+
 /// v, with each NaN the one whose upper half is 7fc0 and whose lower half is 0.
 ROOFTILE_SIMD_INLINE Vec canonical(Vec v) {
   const __mmask16 is_nan = _mm512_cmp_ps_mask(v.all, v.all, _CMP_UNORD_Q);

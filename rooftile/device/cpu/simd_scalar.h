@@ -75,6 +75,11 @@ inline Vec min(const Vec& a, const Vec& b) {
   return each_lane([&](int i) { return a.lane[i] < b.lane[i] ? a.lane[i] : b.lane[i]; });
 }
 
+/// x where a < b, else y (as where a or b is NaN).
+inline Vec select_less(const Vec& a, const Vec& b, const Vec& x, const Vec& y) {
+  return each_lane([&](int i) { return a.lane[i] < b.lane[i] ? x.lane[i] : y.lane[i]; });
+}
+
 /// v, with each NaN the one whose upper half is 7fc0 and whose lower half is 0.
 inline Vec canonical(const Vec& v) {
   return each_lane([&](int i) {

@@ -5,8 +5,6 @@
 #include <string_view>
 #include <utility>
 
-#include "rooftile/base/error.h"
-
 namespace rooftile::ops::gemm {
 namespace {
 
@@ -17,17 +15,6 @@ Matrix matrix_of(const Problem& problem, std::string_view name) {
           .dtype = arg.dtype,
           .row_stride = is_vector ? 0 : arg.strides[0],
           .col_stride = arg.strides[is_vector ? 0 : 1]};
-}
-
-Act act_of(std::string_view name) {
-  constexpr std::pair<std::string_view, Act> kActs[] = {
-      {"none", Act::none}, {"relu", Act::relu},           {"silu", Act::silu},
-      {"gelu", Act::gelu}, {"gelu_tanh", Act::gelu_tanh}, {"sigmoid", Act::sigmoid},
-      {"tanh", Act::tanh}};
-  for (const auto& [known, act] : kActs)
-    if (known == name) return act;
-  throw Error(ErrorCode::internal,
-              "gemm's cpu kernels do not know the activation '" + std::string(name) + "'");
 }
 
 bool is_float(DType dtype) {

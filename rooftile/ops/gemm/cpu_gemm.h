@@ -8,11 +8,10 @@
 #include <optional>
 
 #include "rooftile/core/dtype.h"
+#include "rooftile/device/cpu/activation.h"
 #include "rooftile/op/kernel.h"
 
 namespace rooftile::ops::gemm {
-
-enum class Act : std::uint8_t { none, relu, silu, gelu, gelu_tanh, sigmoid, tanh };
 
 /// A matrix in memory; strides are in elements and may be anything, 0 and negative included.
 struct Matrix {

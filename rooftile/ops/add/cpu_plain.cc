@@ -1,0 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
+// The formula as loops, any strides: the first rung of the ladder (ops/binary.cc).
+#include "rooftile/ops/binary.h"
+
+namespace rooftile::ops::add {
+
+extern const KernelDef cpu_plain;
+const KernelDef cpu_plain = binary_plain(BinaryFn::add, "add");
+
+}  // namespace rooftile::ops::add

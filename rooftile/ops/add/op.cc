@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// The declaration of add, and its typed call.
+#include "rooftile/op/op.h"
+
+#include "rooftile/op/call.h"
+#include "rooftile/op/registry.h"
+#include "rooftile/ops/add/add.h"
+#include "rooftile/ops/binary.h"
+#include "rooftile/ops/catalogue.h"
+
+namespace rooftile::ops::add {
+
+#define ROOFTILE_KERNEL(id) extern const KernelDef id;
+#include "rooftile/ops/add/kernels.inc"
+#undef ROOFTILE_KERNEL
+
+const OpDef def = binary_def(BinaryFn::add, {.name = "add",
+                                             .summary = "Sum of two matrices, element by element",
+                                             .formula = "y[r,c] = a[r,c] + b[r,c]"});
+
+void add_to(Registry& registry) {
+  registry.add(def);
+#define ROOFTILE_KERNEL(id) registry.add(id);
+#include "rooftile/ops/add/kernels.inc"
+#undef ROOFTILE_KERNEL
+}
+
+}  // namespace rooftile::ops::add
+
+namespace rooftile {
+
+void add(Stream& stream, const TensorView& y, const TensorView& a, const TensorView& b) {
+  const TensorView views[]{y, a, b};
+  call(catalogue(), "add", stream, views, {});
+}
+
+}  // namespace rooftile
