@@ -114,6 +114,8 @@ std::string check_rows(Bench& bench) {
                                      : 0;
       std::copy_n(all.values.begin() + first, one.values.size(), one.values.begin());
     }
+    if (bench.op.row_alone && !bench.op.row_alone(problem, bench.workload.inputs(), row, inputs))
+      continue;
     single.workload.set_inputs(inputs);
     single.run();
     for (const auto* slot : single.workload.outputs()) {
