@@ -26,6 +26,7 @@
 
 // The typed calls.
 #include "rooftile/ops/gemm/gemm.h"
+#include "rooftile/ops/kv_append/kv_append.h"
 #include "rooftile/ops/rmsnorm/rmsnorm.h"
 #include "rooftile/ops/softmax/softmax.h"
 
