@@ -25,6 +25,7 @@
 #include "rooftile/device/device.h"
 
 // The typed calls.
+#include "rooftile/ops/attention/attention.h"
 #include "rooftile/ops/gemm/gemm.h"
 #include "rooftile/ops/kv_append/kv_append.h"
 #include "rooftile/ops/rmsnorm/rmsnorm.h"
