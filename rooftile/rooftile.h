@@ -31,6 +31,9 @@
 #include "rooftile/ops/gemm/gemm.h"
 #include "rooftile/ops/glu/glu.h"
 #include "rooftile/ops/mul/mul.h"
+#include "rooftile/ops/attention/attention.h"
+#include "rooftile/ops/gemm/gemm.h"
+#include "rooftile/ops/kv_append/kv_append.h"
 #include "rooftile/ops/rmsnorm/rmsnorm.h"
 #include "rooftile/ops/softmax/softmax.h"
 

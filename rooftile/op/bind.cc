@@ -32,13 +32,15 @@ void check_names(const OpDef& op, Assignments& given) {
   }
 }
 
-std::int64_t bind_axis(const OpDef& op, const AxisDef& axis, Assignments& given) {
-  const auto text = take(given, axis.name);
+std::int64_t bind_axis(const OpDef& op, const AxisDef& axis, const Problem& earlier,
+                       Assignments& given) {
+  auto text = take(given, axis.name);
+  if (!text && axis.default_from) text = std::to_string(axis.default_from(earlier));
   if (!text) {
     if (axis.default_extent) return *axis.default_extent;
     std::vector<std::string> needed;
     for (const AxisDef& other : op.axes)
-      if (!other.default_extent) needed.push_back(other.name);
+      if (!other.default_extent && !other.default_from) needed.push_back(other.name);
     fail_input(op.name + ": axis '" + axis.name + "' is missing; it needs " + join(needed, ", "));
   }
   const auto extent = parse_int(*text);
@@ -138,7 +140,7 @@ Problem bind(const OpDef& op, const ProblemText& text) {
   problem.op = op.name;
   problem.kernel = text.kernel;
   for (const AxisDef& axis : op.axes)
-    problem.axes.emplace_back(axis.name, bind_axis(op, axis, given));
+    problem.axes.emplace_back(axis.name, bind_axis(op, axis, problem, given));
   for (const OptionDef& option : op.options)
     problem.options.push_back(bind_option(op, option, given));
   bind_data(op, problem, given);

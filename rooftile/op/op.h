@@ -25,6 +25,9 @@ struct AxisDef {
   std::string help;
   std::int64_t least = 0;  // smallest extent that makes sense
   std::optional<std::int64_t> default_extent{};
+  /// The extent when none is given, from the axes declared before (offsets have one more than there
+  /// are sequences).
+  std::function<std::int64_t(const Problem&)> default_from{};
 };
 
 enum class Role : std::uint8_t { in, out, inout };
@@ -113,6 +116,11 @@ struct OpDef {
   std::function<Tolerance(const Problem&, const std::string& output)> tolerance;
   /// Combinations that make no sense, as a reason; empty or absent: all do.
   std::function<std::string(const Problem&)> invalid{};
+  /// Batch invariance where a row is more than a slice: `alone` holds the slices of `row` and all
+  /// other inputs whole; changes it so that its one row means what `row` means in the batch. False:
+  /// no problem of one row means that. Absent: the slices do.
+  std::function<bool(const Problem&, const Values& batch, std::int64_t row, Values& alone)>
+      row_alone{};
   /// The largest magnitude for data=extreme that keeps results finite; absent: a quarter of the
   /// dtype's largest number.
   std::function<double(const Problem&, const ArgChoice&)> extreme_limit{};

@@ -128,6 +128,8 @@ std::string check_rows(Bench& bench) {
                                      : 0;
       std::copy_n(all.values.begin() + first, one.values.size(), one.values.begin());
     }
+    if (bench.op.row_alone && !bench.op.row_alone(problem, bench.workload.inputs(), row, inputs))
+      continue;
     single.workload.set_inputs(inputs);
     copy_blocks(bench, single, row);
     single.run();
