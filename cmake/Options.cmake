@@ -52,6 +52,14 @@ target_include_directories(rooftile_settings SYSTEM INTERFACE "${ROOFTILE_FMT_IN
                            "${ROOFTILE_JSON_INCLUDE}")
 target_link_libraries(rooftile_settings INTERFACE Threads::Threads ${CMAKE_DL_LIBS})
 
+# The regular expressions of tokenizers. Why the static library first: programs then run where the
+# shared one is not installed.
+find_path(ROOFTILE_PCRE2_INCLUDE pcre2.h)
+find_library(ROOFTILE_PCRE2_LIBRARY NAMES libpcre2-8.a pcre2-8)
+if(NOT ROOFTILE_PCRE2_INCLUDE OR NOT ROOFTILE_PCRE2_LIBRARY)
+  message(FATAL_ERROR "PCRE2 (8-bit) was not found: tokenizers need it. On Debian: libpcre2-dev")
+endif()
+
 # rooftile_optional(NAME header reason): an optional dependency that is one header to us, since its
 # library is loaded at run time. Sets ROOFTILE_HAS_<NAME> and a line for the summary.
 set(ROOFTILE_SUMMARY "" CACHE INTERNAL "")

@@ -27,13 +27,12 @@
 // The typed calls.
 #include "rooftile/ops/activation/activation.h"
 #include "rooftile/ops/add/add.h"
+#include "rooftile/ops/attention/attention.h"
 #include "rooftile/ops/embedding/embedding.h"
 #include "rooftile/ops/gemm/gemm.h"
 #include "rooftile/ops/glu/glu.h"
-#include "rooftile/ops/mul/mul.h"
-#include "rooftile/ops/attention/attention.h"
-#include "rooftile/ops/gemm/gemm.h"
 #include "rooftile/ops/kv_append/kv_append.h"
+#include "rooftile/ops/mul/mul.h"
 #include "rooftile/ops/rmsnorm/rmsnorm.h"
 #include "rooftile/ops/softmax/softmax.h"
 
