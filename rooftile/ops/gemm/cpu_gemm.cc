@@ -2,7 +2,6 @@
 // From the contract's problem and arguments to the plain structure that the cpu kernels share.
 #include "rooftile/ops/gemm/cpu_gemm.h"
 
-
 namespace rooftile::ops::gemm {
 namespace {
 
