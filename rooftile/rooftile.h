@@ -27,6 +27,7 @@
 // The typed calls.
 #include "rooftile/ops/activation/activation.h"
 #include "rooftile/ops/add/add.h"
+#include "rooftile/ops/argmax/argmax.h"
 #include "rooftile/ops/embedding/embedding.h"
 #include "rooftile/ops/gemm/gemm.h"
 #include "rooftile/ops/glu/glu.h"
