@@ -27,6 +27,7 @@
 // The typed calls.
 #include "rooftile/ops/activation/activation.h"
 #include "rooftile/ops/add/add.h"
+#include "rooftile/ops/argmax/argmax.h"
 #include "rooftile/ops/attention/attention.h"
 #include "rooftile/ops/embedding/embedding.h"
 #include "rooftile/ops/gemm/gemm.h"
@@ -34,6 +35,7 @@
 #include "rooftile/ops/kv_append/kv_append.h"
 #include "rooftile/ops/mul/mul.h"
 #include "rooftile/ops/rmsnorm/rmsnorm.h"
+#include "rooftile/ops/rope/rope.h"
 #include "rooftile/ops/softmax/softmax.h"
 
 // Choosing once: prepare(catalogue(), catalogue().bind("rmsnorm rows=4 cols=64"), *device) gives a

@@ -138,6 +138,11 @@ ROOFTILE_SIMD_INLINE Vec select_less(Vec a, Vec b, Vec x, Vec y) {
           _mm256_blendv_ps(y.hi, x.hi, _mm256_cmp_ps(a.hi, b.hi, _CMP_LT_OQ))};
 }
 
+/// Lanes 2i and 2i + 1 exchanged.
+ROOFTILE_SIMD_INLINE Vec swap_neighbours(Vec v) {
+  return {_mm256_permute_ps(v.lo, 0xb1), _mm256_permute_ps(v.hi, 0xb1)};
+}
+
 /// v, with each NaN the one whose upper half is 7fc0 and whose lower half is 0.
 ROOFTILE_SIMD_INLINE Vec canonical(Vec v) {
   const __m256 nan = _mm256_set1_ps(std::numeric_limits<float>::quiet_NaN());

@@ -76,6 +76,9 @@ ROOFTILE_SIMD_INLINE Vec select_less(Vec a, Vec b, Vec x, Vec y) {
   return {_mm512_mask_blend_ps(_mm512_cmp_ps_mask(a.all, b.all, _CMP_LT_OQ), y.all, x.all)};
 }
 
+/// Lanes 2i and 2i + 1 exchanged.
+ROOFTILE_SIMD_INLINE Vec swap_neighbours(Vec v) { return {_mm512_permute_ps(v.all, 0xb1)}; }
+
 /// v, with each NaN the one whose upper half is 7fc0 and whose lower half is 0.
 ROOFTILE_SIMD_INLINE Vec canonical(Vec v) {
   const __mmask16 is_nan = _mm512_cmp_ps_mask(v.all, v.all, _CMP_UNORD_Q);

@@ -80,6 +80,11 @@ inline Vec select_less(const Vec& a, const Vec& b, const Vec& x, const Vec& y) {
   return each_lane([&](int i) { return a.lane[i] < b.lane[i] ? x.lane[i] : y.lane[i]; });
 }
 
+/// Lanes 2i and 2i + 1 exchanged.
+inline Vec swap_neighbours(const Vec& v) {
+  return each_lane([&](int i) { return v.lane[i ^ 1]; });
+}
+
 /// v, with each NaN the one whose upper half is 7fc0 and whose lower half is 0.
 inline Vec canonical(const Vec& v) {
   return each_lane([&](int i) {
