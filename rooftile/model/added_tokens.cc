@@ -10,18 +10,11 @@
 namespace rooftile {
 namespace {
 
-// Unicode's White_Space.
-bool is_blank(char32_t c) {
-  return (c >= 0x09 && c <= 0x0D) || c == 0x20 || c == 0x85 || c == 0xA0 || c == 0x1680 ||
-         (c >= 0x2000 && c <= 0x200A) || c == 0x2028 || c == 0x2029 || c == 0x202F || c == 0x205F ||
-         c == 0x3000;
-}
-
 std::size_t blanks_after(std::string_view text, std::size_t begin) {
   std::size_t end = begin;
   while (end < text.size()) {
     const CodePoint point = code_point_at(text, end);
-    if (point.status != Utf8::valid || !is_blank(point.value)) break;
+    if (point.status != Utf8::valid || !is_white_space(point.value)) break;
     end += point.size;
   }
   return end;
@@ -33,7 +26,8 @@ std::size_t blanks_before(std::string_view text, std::size_t least, std::size_t 
     std::size_t begin = end - 1;
     while (begin > least && (static_cast<unsigned char>(text[begin]) & 0xC0U) == 0x80) --begin;
     const CodePoint point = code_point_at(text, begin);
-    if (point.status != Utf8::valid || begin + point.size != end || !is_blank(point.value)) break;
+    if (point.status != Utf8::valid || begin + point.size != end || !is_white_space(point.value))
+      break;
     end = begin;
   }
   return end;

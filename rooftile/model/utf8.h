@@ -36,6 +36,9 @@ std::size_t invalid_run(std::string_view text, std::size_t at);
 
 inline bool is_utf8(std::string_view text) { return valid_run(text, 0) == text.size(); }
 
+/// Unicode's property White_Space.
+bool is_white_space(char32_t c);
+
 inline constexpr std::string_view kReplacement = "\xEF\xBF\xBD";  // U+FFFD
 
 }  // namespace rooftile

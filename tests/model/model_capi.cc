@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tokenizers as a C library, for comparison with independent implementations from Python
-// (compare_tokenizers.py). A call that fails returns null or -1 and leaves its message.
+// Tokenizers and chat templates as a C library, for comparison with independent implementations
+// from Python (compare_tokenizers.py, compare_jinja.py). A call that fails returns null or -1 and
+// leaves its message.
 #include <cstdint>
 #include <cstring>
 #include <optional>
@@ -8,6 +9,7 @@
 #include <vector>
 
 #include "nlohmann/json.hpp"
+#include "rooftile/model/chat_template.h"
 #include "rooftile/model/tokenizer.h"
 #include "rooftile/model/tokenizer_gguf.h"
 #include "rooftile/model/tokenizer_json.h"
@@ -113,6 +115,16 @@ EXPORT std::int64_t rooftile_decode(const void* tokenizer, const std::int32_t* i
         } else {
           last_text = of(tokenizer).decode(list, options);
         }
+        return static_cast<std::int64_t>(last_text.size());
+      },
+      -1);
+}
+
+/// The text is rooftile_last_text(); `variables` is a JSON object.
+EXPORT std::int64_t rooftile_render(const char* source, const char* variables, std::int64_t now_s) {
+  return guarded(
+      [&]() -> std::int64_t {
+        last_text = ChatTemplate(source).render_variables(variables, now_s);
         return static_cast<std::int64_t>(last_text.size());
       },
       -1);
