@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -156,6 +157,41 @@ TEST_F(Verify, TakesRowsAloneOnlyWhereTheyAreTheFirstAxis) {
   const Problem problem = bind(transposed, parse_problem_text("toy rows=5 cols=7"));
   const Record record = verify(transposed, kernel, problem, device_);
   EXPECT_EQ(record.status, Status::passed) << record.reason;
+}
+
+// y[r] = x[r] + first + r: alone, a row is first of its problem, and means the same only with
+// another `first`.
+TEST_F(Verify, AsksTheOperationWhatARowAloneIs) {
+  OpDef counted = toy_op();
+  counted.axes.push_back({"one", "", 1, 1});
+  counted.args.push_back(in("first", {"one"}).types({DType::f32}));
+  counted.meaning = [](const Problem& problem, Values& values) {
+    for (std::int64_t r = 0; r < problem.axis("rows"); ++r)
+      for (std::int64_t c = 0; c < problem.axis("cols"); ++c)
+        values["y"].at(r, c) = values["x"].at(r, c) + (values["first"][0] + static_cast<double>(r));
+  };
+  const KernelDef kernel = toy_kernel([](const Context&, const Arguments& args) {
+    const TensorView& x = args["x"];
+    for (std::int64_t i = 0; i < num_elements(x.shape); ++i)
+      args["y"].as<float>()[i] =
+          x.as<float>()[i] + (args["first"].as<float>()[0] + static_cast<float>(i / x.extent(1)));
+  });
+  const auto verdict = [&](std::function<bool(std::int64_t, double&)> change) {
+    counted.row_alone = nullptr;
+    if (change)
+      counted.row_alone = [=](const Problem&, const Values&, std::int64_t row, Values& alone) {
+        return change(row, alone["first"][0]);
+      };
+    const Problem problem = bind(counted, parse_problem_text("toy rows=5 cols=7 data=zeros"));
+    return verify(counted, kernel, problem, device_).reason;
+  };
+  EXPECT_THAT(verdict(nullptr), HasSubstr("not batch-invariant"));
+  EXPECT_EQ(verdict([](std::int64_t row, double& first) {
+              first += static_cast<double>(row);
+              return true;
+            }),
+            "");
+  EXPECT_EQ(verdict([](std::int64_t, double&) { return false; }), "") << "no such problem";
 }
 
 TEST_F(Verify, TellsUnsupportedFromFailed) {
