@@ -36,6 +36,7 @@
 #include "rooftile/ops/mul/mul.h"
 #include "rooftile/ops/rmsnorm/rmsnorm.h"
 #include "rooftile/ops/rope/rope.h"
+#include "rooftile/ops/sample/sample.h"
 #include "rooftile/ops/softmax/softmax.h"
 
 // Choosing once: prepare(catalogue(), catalogue().bind("rmsnorm rows=4 cols=64"), *device) gives a

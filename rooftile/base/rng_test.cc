@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "gtest/gtest.h"
+#include "rooftile/base/philox.h"
 
 namespace rooftile {
 namespace {
@@ -101,6 +102,15 @@ TEST(Rng, NeighboursAreUncorrelated) {
   }
   EXPECT_NEAR(lag / kDraws, 0, 5 / std::sqrt(kDraws));
   EXPECT_NEAR(streams / kDraws, 0, 5 / std::sqrt(kDraws));
+}
+
+// The known answers published with the generator; pytorch/pytorch#196613.
+TEST(Philox, HasTheStandardsWords) {
+  EXPECT_EQ(philox4x32({0, 0, 0, 0}, {0, 0}),
+            (PhiloxBlock{0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8}));
+  constexpr std::uint32_t kOnes = 0xffffffff;
+  EXPECT_EQ(philox4x32({kOnes, kOnes, kOnes, kOnes}, {kOnes, kOnes}),
+            (PhiloxBlock{0x408f276d, 0x41c83b0e, 0xa20bc7c6, 0x6d5451fd}));
 }
 
 }  // namespace

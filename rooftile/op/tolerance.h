@@ -59,6 +59,7 @@ struct Comparison {
 };
 
 /// Compares every element of `actual` to `expected`, whose values are in double, unrounded.
+/// What Array::also_right lists passes too, with no error.
 /// Not finite: an expected infinity, or one that rounds to it in `dtype`, must be met exactly; an
 /// expected NaN must be a NaN.
 Comparison compare(const std::vector<double>& actual, const Array& expected, DType dtype,

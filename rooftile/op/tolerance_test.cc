@@ -28,6 +28,17 @@ bool passes(double actual, double expected, DType dtype = DType::f32,
   return compare({actual}, array_of({expected}), dtype, tolerance, policy).passed();
 }
 
+TEST(Compare, TakesWhatIsAlsoRight) {
+  Array expected = array_of({3, 4});
+  expected.also_right = {{7, 8}, {}};
+  const Tolerance exact{.ulps = 0};
+  EXPECT_TRUE(compare({3, 4}, expected, DType::i32, exact).passed());
+  EXPECT_TRUE(compare({8, 4}, expected, DType::i32, exact).passed());
+  EXPECT_EQ(compare({8, 4}, expected, DType::i32, exact).max_abs_error, 0);
+  EXPECT_FALSE(compare({5, 4}, expected, DType::i32, exact).passed());
+  EXPECT_FALSE(compare({3, 7}, expected, DType::i32, exact).passed()) << "of another element";
+}
+
 TEST(Compare, TakesARoundedResultAndNoOther) {
   const double third = 1.0 / 3;
   for (const DType dtype : {DType::f64, DType::f32, DType::fp16, DType::bf16, DType::e4m3,

@@ -22,6 +22,9 @@ struct Array {
   /// product of the norms). Rounding errors of the accumulation are relative to this, not to the
   /// result. Empty: the magnitude of the value itself.
   std::vector<double> magnitude{};
+  /// Outputs only, optional, one list an element: other answers that are right, where the meaning
+  /// leaves the choice to rounding (a random draw that falls on a boundary). Met exactly.
+  std::vector<std::vector<double>> also_right{};
 
   double& operator[](std::int64_t i) { return values[static_cast<std::size_t>(i)]; }
   double operator[](std::int64_t i) const { return values[static_cast<std::size_t>(i)]; }
