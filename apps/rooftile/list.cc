@@ -115,7 +115,7 @@ Table gpus_table(Session&, std::span<const Operation* const>) {
 }
 
 Table dtypes_table(Session&, std::span<const Operation* const>) {
-  static constexpr const char* kKinds[]{"floating", "integer", "scale"};
+  static constexpr const char* kKinds[]{"floating", "integer", "scale", "block"};
   Table table{{{"dtype"},
                {"kind"},
                {"bits", 0, true},
@@ -125,7 +125,7 @@ Table dtypes_table(Session&, std::span<const Operation* const>) {
   for (const DTypeInfo& type : dtypes()) {
     const bool is_float = type.kind == DTypeKind::floating;
     table.rows.push_back({std::string(type.name), kKinds[static_cast<std::size_t>(type.kind)],
-                          std::to_string(8 * type.unit_bytes / type.unit_elements),
+                          figures(8.0 * type.unit_bytes / type.unit_elements, 6),
                           is_float ? std::to_string(type.mantissa_bits) : "-",
                           is_float ? "2^" + std::to_string(type.min_exponent) : "-",
                           figures(type.max_finite, 6)});

@@ -42,7 +42,7 @@ constexpr bool is_in_order() {
     if (kPairs[i].dtype != static_cast<DType>(i)) return false;
   return kPairs.size() == static_cast<std::size_t>(DType::u4) + 1;
 }
-static_assert(is_in_order(), "one line a DType, in the order of the enum");
+static_assert(is_in_order(), "one line a DType that is no block, in the order of the enum");
 
 constexpr std::array kCodeNames{
     "int",
@@ -216,6 +216,8 @@ DLTensor to_dlpack(const TensorView& view, DLPackStorage& storage, PackedAs pack
   if (view.shape.rank() != view.strides.rank())
     fail_tensor("the view has shape " + to_string(view.shape) + " and strides " +
                 to_string(view.strides));
+  if (info(view.dtype).is_block())
+    fail_unsupported(std::string(name(view.dtype)) + " blocks have no equivalent");
   const Pair& pair = kPairs.at(static_cast<std::size_t>(view.dtype));
   DLTensor tensor{.data = num_elements(view.shape) == 0 ? nullptr : view.data,
                   .device = dl_device(view.device),

@@ -7,13 +7,14 @@
 #include <vector>
 
 #include "rooftile/base/error.h"
-#include "rooftile/core/shape.h"
 
 namespace rooftile {
 namespace {
 
 constexpr auto kFloat = DTypeKind::floating;
 constexpr auto kInt = DTypeKind::integer;
+constexpr auto kBlock = DTypeKind::block;
+constexpr double kHalf = 65504;  // the greatest scale or minimum of a block
 
 // name, kind, elements and bytes of a unit, mantissa bits, exponent of the smallest normal, maximum
 constexpr std::array kTypes{
@@ -36,6 +37,16 @@ constexpr std::array kTypes{
     DTypeInfo{DType::u8, "u8", kInt, 1, 1, 0, 0, 255.0},
     DTypeInfo{DType::i4, "i4", kInt, 2, 1, 0, 0, 7.0},
     DTypeInfo{DType::u4, "u4", kInt, 2, 1, 0, 0, 15.0},
+    DTypeInfo{DType::q4_0, "q4_0", kBlock, 32, 18, 0, -14, 7 * kHalf},
+    DTypeInfo{DType::q4_1, "q4_1", kBlock, 32, 20, 0, -14, kHalf},
+    DTypeInfo{DType::q5_0, "q5_0", kBlock, 32, 22, 0, -14, 15 * kHalf},
+    DTypeInfo{DType::q5_1, "q5_1", kBlock, 32, 24, 0, -14, kHalf},
+    DTypeInfo{DType::q8_0, "q8_0", kBlock, 32, 34, 0, -14, 127 * kHalf},
+    DTypeInfo{DType::q2_k, "q2_k", kBlock, 256, 84, 0, -14, 15 * kHalf},
+    DTypeInfo{DType::q3_k, "q3_k", kBlock, 256, 110, 0, -14, 31 * 3 * kHalf},
+    DTypeInfo{DType::q4_k, "q4_k", kBlock, 256, 144, 0, -14, 63 * kHalf},
+    DTypeInfo{DType::q5_k, "q5_k", kBlock, 256, 176, 0, -14, 63 * kHalf},
+    DTypeInfo{DType::q6_k, "q6_k", kBlock, 256, 210, 0, -14, 127 * 31 * kHalf},
 };
 
 using Alias = std::pair<std::string_view, DType>;
@@ -69,9 +80,29 @@ DType parse_dtype(std::string_view text) {
 
 std::int64_t bytes_of(DType dtype, std::int64_t elements) {
   const DTypeInfo& type = info(dtype);
+  if (type.is_block() && elements % type.unit_elements != 0)
+    fail_input(std::to_string(elements) + " elements of " + std::string(type.name) +
+               " are no whole number of blocks of " + std::to_string(type.unit_elements));
   const std::int64_t units =
       elements / type.unit_elements + (elements % type.unit_elements != 0 ? 1 : 0);
   return checked_product({units, type.unit_bytes}, "a tensor's bytes");
+}
+
+void check_whole_blocks(std::string_view what, DType dtype, const Dims& shape,
+                        const Dims& strides) {
+  const DTypeInfo& type = info(dtype);
+  if (!type.is_block()) return;
+  const std::string text = std::string(what) + ": " + std::string(type.name) + to_string(shape);
+  const std::string block = std::to_string(type.unit_elements);
+  const int last = shape.rank() - 1;
+  if (last < 0 || shape[last] % type.unit_elements != 0)
+    fail_input(text + " needs a last extent that is a multiple of " + block + ", its block");
+  if (strides[last] != 1 && shape[last] > 1)
+    fail_input(text + " has strides " + to_string(strides) + ": blocks need 1 in the last");
+  for (int i = 0; i < last; ++i)
+    if (shape[i] > 1 && strides[i] % type.unit_elements != 0)
+      fail_input(text + " has strides " + to_string(strides) +
+                 ": all but the last must be multiples of " + block + ", the block");
 }
 
 }  // namespace rooftile

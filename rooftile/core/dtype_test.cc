@@ -27,7 +27,7 @@ std::string message_of(std::string_view text) {
 }
 
 TEST(DTypes, AreListedInTheOrderOfTheEnum) {
-  EXPECT_EQ(dtypes().size(), 19U);
+  EXPECT_EQ(dtypes().size(), 29U);
   for (std::size_t i = 0; i < dtypes().size(); ++i) {
     EXPECT_EQ(static_cast<std::size_t>(dtypes()[i].dtype), i);
     EXPECT_EQ(&info(dtypes()[i].dtype), &dtypes()[i]);
@@ -85,6 +85,7 @@ TEST(DTypes, AreConsistent) {
   for (const DTypeInfo& type : dtypes()) {
     EXPECT_GE(type.unit_elements, 1) << type.name;
     EXPECT_EQ(type.is_packed(), type.unit_elements > 1) << type.name;
+    if (type.is_block()) continue;
     EXPECT_EQ(type.kind == DTypeKind::integer, type.mantissa_bits == 0 && type.min_exponent == 0)
         << type.name;
     if (type.kind != DTypeKind::floating) continue;
@@ -103,6 +104,47 @@ TEST(BytesOf, CountsWholeUnits) {
   EXPECT_EQ(bytes_of(DType::i4, 3), 2);
   EXPECT_EQ(bytes_of(DType::e3m2, 4), 3);  // four to three bytes
   EXPECT_EQ(bytes_of(DType::e3m2, 5), 6);
+}
+
+// ggml-org/ggml#709: the sizes of the blocks that ggml writes.
+TEST(BytesOf, CountsBlocks) {
+  const auto block = [](DType dtype, std::int64_t elements, std::int64_t bytes) {
+    EXPECT_EQ(info(dtype).unit_elements, elements) << name(dtype);
+    EXPECT_EQ(bytes_of(dtype, 3 * elements), 3 * bytes) << name(dtype);
+    EXPECT_EQ(bytes_of(dtype, 0), 0) << name(dtype);
+    EXPECT_THROW(bytes_of(dtype, elements + 1), Error) << name(dtype);
+  };
+  block(DType::q4_0, 32, 18);
+  block(DType::q4_1, 32, 20);
+  block(DType::q5_0, 32, 22);
+  block(DType::q5_1, 32, 24);
+  block(DType::q8_0, 32, 34);
+  block(DType::q2_k, 256, 84);
+  block(DType::q3_k, 256, 110);
+  block(DType::q4_k, 256, 144);
+  block(DType::q5_k, 256, 176);
+  block(DType::q6_k, 256, 210);
+  EXPECT_THROW(bytes_of(DType::q8_0, kMost / 32 * 32), Error) << "34 bytes for 32 elements";
+}
+
+TEST(WholeBlocks, AreAskedFor) {
+  const auto refusal = [](DType dtype, const Dims& shape, const Dims& strides) -> std::string {
+    try {
+      check_whole_blocks("argument 'w'", dtype, shape, strides);
+    } catch (const Error& error) {
+      return error.what();
+    }
+    return "";
+  };
+  EXPECT_EQ(refusal(DType::q4_1, {3, 64}, {64, 1}), "");
+  EXPECT_EQ(refusal(DType::q4_1, {3, 64}, {96, 1}), "");
+  EXPECT_EQ(refusal(DType::q4_1, {0, 64}, {64, 1}), "");
+  EXPECT_EQ(refusal(DType::f32, {3, 7}, {1, 3}), "");
+  EXPECT_THAT(refusal(DType::q4_k, {3, 128}, {128, 1}),
+              AllOf(HasSubstr("argument 'w': q4_k[3,128]"), HasSubstr("multiple of 256")));
+  EXPECT_THAT(refusal(DType::q4_0, {64, 64}, {1, 64}), HasSubstr("blocks need 1 in the last"));
+  EXPECT_THAT(refusal(DType::q4_0, {2, 64}, {80, 1}), HasSubstr("multiples of 32"));
+  EXPECT_THAT(refusal(DType::q4_0, {}, {}), HasSubstr("last extent"));
 }
 
 TEST(BytesOf, RefusesWhatDoesNotFit) {

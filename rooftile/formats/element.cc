@@ -8,6 +8,7 @@
 #include <limits>
 #include <string>
 #include <type_traits>
+#include <vector>
 
 #include "rooftile/base/error.h"
 #include "rooftile/formats/bf16.h"
@@ -16,6 +17,7 @@
 #include "rooftile/formats/fp4.h"
 #include "rooftile/formats/fp6.h"
 #include "rooftile/formats/fp8.h"
+#include "rooftile/formats/gguf_blocks.h"
 #include "rooftile/formats/packing.h"
 
 namespace rooftile {
@@ -123,6 +125,17 @@ struct Int4Access {
   }
 };
 
+// A block's scale is of all its elements, so that one alone cannot be written.
+template <class Block>
+struct BlockAccess {
+  static double load(const void* data, std::int64_t i) {
+    return read<Block>(data, i / Block::kElements).value(static_cast<int>(i % Block::kElements));
+  }
+  static void store(void* /*data*/, std::int64_t /*i*/, double /*value*/, Overflow /*overflow*/) {
+    throw Error(ErrorCode::unsupported, "elements of a block type are written in whole blocks");
+  }
+};
+
 template <class Use>
 auto with_access(DType dtype, Use use) {
   switch (dtype) {
@@ -164,13 +177,20 @@ auto with_access(DType dtype, Use use) {
       return use(Int4Access<true>{});
     case DType::u4:
       return use(Int4Access<false>{});
+    default:
+      return with_block_type(dtype,
+                             [&](auto block) { return use(BlockAccess<decltype(block)>{}); });
   }
-  throw Error(ErrorCode::internal, "a dtype without an element codec");
 }
 
 bool has_special(DType dtype) {
   const bool is_finite_only = dtype == DType::e3m2 || dtype == DType::e2m3 || dtype == DType::e2m1;
   return info(dtype).kind != DTypeKind::integer && !is_finite_only;
+}
+
+void narrow_blocks(DType dtype, const double* values, std::int64_t n, void* data) {
+  std::vector<float> rounded(values, values + n);
+  quantise_blocks(dtype, rounded.data(), n, data);
 }
 
 }  // namespace
@@ -203,6 +223,7 @@ void widen(DType dtype, const void* data, std::int64_t n, double* values) {
 }
 
 void narrow(DType dtype, const double* values, std::int64_t n, void* data) {
+  if (info(dtype).is_block()) return narrow_blocks(dtype, values, n, data);
   const Overflow overflow = default_overflow(dtype);
   with_access(dtype, [&](auto access) {
     for (std::int64_t i = 0; i < n; ++i) access.store(data, i, values[i], overflow);
@@ -218,6 +239,8 @@ double round_to(DType dtype, double value) {
 double ulp_of(DType dtype, double value) {
   if (std::isnan(value)) return value;
   const DTypeInfo& type = info(dtype);
+  if (type.is_block())
+    throw Error(ErrorCode::unsupported, std::string(type.name) + " has no units in the last place");
   if (type.kind == DTypeKind::integer) return 1;
   const double magnitude = std::min(std::fabs(value), type.max_finite);
   const int exponent = magnitude == 0 ? type.min_exponent : std::ilogb(magnitude);

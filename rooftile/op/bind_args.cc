@@ -63,6 +63,9 @@ void bind_scaling(const ArgDef& def, Assignments& given, ArgChoice& arg) {
   const auto zero = take(given, def.name + ".zero");
   const auto second = take(given, def.name + ".scale2");
   if (!block && !scale && !swizzle && !zero && !second) return;
+  if (info(arg.dtype).is_block())
+    fail_input("argument '" + def.name + "': " + std::string(name(arg.dtype)) +
+               " has its scales in its blocks, no others");
   if (!def.may_be_scaled) fail_input("argument '" + def.name + "' takes no block scales");
   if (!block || !scale)
     fail_input("argument '" + def.name + "': scaled data needs both " + def.name + ".block and " +
@@ -101,6 +104,7 @@ bool overlaps_itself(const Dims& shape, const Dims& strides) {
 
 void bind_view(const ArgDef& def, const Problem& problem, Assignments& given, ArgChoice& arg) {
   for (const std::string& axis : def.axes) arg.shape.push_back(problem.axis(axis));
+  check_whole_blocks("argument '" + def.name + "'", arg.dtype, arg.shape, row_major(arg.shape));
   bytes_of(arg.dtype, num_elements(arg.shape));  // refuses what does not fit
   arg.strides =
       def.default_strides ? def.default_strides(problem, arg.shape) : row_major(arg.shape);
@@ -124,6 +128,7 @@ void bind_view(const ArgDef& def, const Problem& problem, Assignments& given, Ar
   const Dims usual = row_major(arg.shape);
   for (int i = 0; i < arg.shape.rank(); ++i)
     if (arg.shape[i] <= 1) arg.strides[i] = usual[i];
+  check_whole_blocks("argument '" + def.name + "'", arg.dtype, arg.shape, arg.strides);
   const OffsetRange range = offset_range(arg.shape, arg.strides);
   std::int64_t span = 0;
   if (__builtin_sub_overflow(range.greatest, range.least, &span) ||

@@ -59,6 +59,7 @@ INSTANTIATE_TEST_SUITE_P(
         "rows=2 cols=32 codes=e2m1 codes.block=1,16 codes.scale=e4m3 codes.scale2=f32",
         "rows=2 cols=32 codes=i4 codes.block=2,8 codes.scale=bf16 codes.zero=i8",
         "rows=2 cols=32 codes=e4m3 codes.block=1,32 codes.scale=e8m0 codes.swizzle=128x4",
+        "rows=2 cols=64 codes=q4_1", "rows=0 cols=512 codes=q4_k",
         "rows=2 cols=3 factor=2.0 times=1", "rows=2 cols=3 seed=9223372036854775807"));
 
 struct Bad {
@@ -101,12 +102,17 @@ INSTANTIATE_TEST_SUITE_P(
 
 INSTANTIATE_TEST_SUITE_P(
     DTypes, BadLine,
-    testing::Values(Bad{"rows=2 cols=3 x=bf17",
-                        "x='bf17' is not a dtype; allowed here: f32, bf16, fp16"},
-                    Bad{"rows=2 cols=3 x=", "x='' is not a dtype"},
-                    Bad{"rows=2 cols=3 x=e4m3", "x=e4m3: this argument takes f32, bf16, fp16"},
-                    Bad{"rows=2 cols=3 bias=fp16", "this argument takes f32, bf16"},
-                    Bad{"rows=2 cols=3 bias_scale=f32", "goes with 'bias', which is absent"}));
+    testing::Values(
+        Bad{"rows=2 cols=3 x=bf17", "x='bf17' is not a dtype; allowed here: f32, bf16, fp16"},
+        Bad{"rows=2 cols=3 x=", "x='' is not a dtype"},
+        Bad{"rows=2 cols=3 x=e4m3", "x=e4m3: this argument takes f32, bf16, fp16"},
+        Bad{"rows=2 cols=3 bias=fp16", "this argument takes f32, bf16"},
+        Bad{"rows=2 cols=48 codes=q4_1",
+            "argument 'codes': q4_1[2,48] needs a last extent that is a multiple of 32"},
+        Bad{"rows=2 cols=64 codes=q4_1 codes.stride=64,1", "has no strides of its own"},
+        Bad{"rows=2 cols=64 codes=q4_1 codes.block=1,32 codes.scale=f32",
+            "q4_1 has its scales in its blocks"},
+        Bad{"rows=2 cols=3 bias_scale=f32", "goes with 'bias', which is absent"}));
 
 INSTANTIATE_TEST_SUITE_P(
     Options, BadLine,

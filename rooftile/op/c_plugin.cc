@@ -26,7 +26,12 @@ static_assert(ROOFTILE_F64 == int(DType::f64) && ROOFTILE_F32 == int(DType::f32)
               ROOFTILE_E8M0 == int(DType::e8m0) && ROOFTILE_I64 == int(DType::i64) &&
               ROOFTILE_I32 == int(DType::i32) && ROOFTILE_I16 == int(DType::i16) &&
               ROOFTILE_I8 == int(DType::i8) && ROOFTILE_U8 == int(DType::u8) &&
-              ROOFTILE_I4 == int(DType::i4) && ROOFTILE_U4 == int(DType::u4));
+              ROOFTILE_I4 == int(DType::i4) && ROOFTILE_U4 == int(DType::u4) &&
+              ROOFTILE_Q4_0 == int(DType::q4_0) && ROOFTILE_Q4_1 == int(DType::q4_1) &&
+              ROOFTILE_Q5_0 == int(DType::q5_0) && ROOFTILE_Q5_1 == int(DType::q5_1) &&
+              ROOFTILE_Q8_0 == int(DType::q8_0) && ROOFTILE_Q2_K == int(DType::q2_k) &&
+              ROOFTILE_Q3_K == int(DType::q3_k) && ROOFTILE_Q4_K == int(DType::q4_k) &&
+              ROOFTILE_Q5_K == int(DType::q5_k) && ROOFTILE_Q6_K == int(DType::q6_k));
 static_assert(ROOFTILE_ANY == int(Determinism::any) &&
               ROOFTILE_REPEATABLE == int(Determinism::repeatable) &&
               ROOFTILE_BATCH_INVARIANT == int(Determinism::batch_invariant));

@@ -41,7 +41,17 @@ enum {
   ROOFTILE_I8 = 15,
   ROOFTILE_U8 = 16,
   ROOFTILE_I4 = 17,
-  ROOFTILE_U4 = 18
+  ROOFTILE_U4 = 18,
+  ROOFTILE_Q4_0 = 19, /* GGUF blocks, of 32 elements to _Q8_0 and of 256 from _Q2_K */
+  ROOFTILE_Q4_1 = 20,
+  ROOFTILE_Q5_0 = 21,
+  ROOFTILE_Q5_1 = 22,
+  ROOFTILE_Q8_0 = 23,
+  ROOFTILE_Q2_K = 24,
+  ROOFTILE_Q3_K = 25,
+  ROOFTILE_Q4_K = 26,
+  ROOFTILE_Q5_K = 27,
+  ROOFTILE_Q6_K = 28
 };
 
 /* What a kernel promises about the bits of its result; each includes the ones before. */

@@ -21,7 +21,8 @@ void fill(const OpDef& op, const Problem& problem, const ArgChoice& arg, const R
           std::vector<double>& values) {
   const DTypeInfo& type = info(arg.dtype);
   if (problem.data == "zeros") return;
-  const double least = ulp_of(arg.dtype, 0.0);
+  const double least =
+      type.is_block() ? std::ldexp(1.0, type.min_exponent) : ulp_of(arg.dtype, 0.0);
   const double most = op.extreme_limit ? std::min(op.extreme_limit(problem, arg), type.max_finite)
                                        : type.max_finite / 4;
   for (std::size_t i = 0; i < values.size(); ++i) {
@@ -49,7 +50,7 @@ void generate_inputs(const OpDef& op, const Problem& problem, Values& values) {
     } else {
       fill(op, problem, arg, rng, array);
     }
-    if (arg.scaling) continue;
+    if (arg.scaling || info(arg.dtype).is_block()) continue;  // rounded where it is stored
     for (double& value : array) value = round_to(arg.dtype, value);
   }
 }

@@ -39,13 +39,14 @@ std::int64_t run_stride(const TensorView& view) {
   return view.shape.rank() == 0 ? 1 : view.strides[view.shape.rank() - 1];
 }
 
-// Packed types and unit strides go through the bulk conversions.
+// Runs of stride 1 that begin with a unit go through the bulk conversions.
 bool is_bulk(const TensorView& view, std::int64_t offset) {
-  return run_stride(view) == 1 && !info(view.dtype).is_packed() && offset >= 0;
+  return run_stride(view) == 1 && offset % info(view.dtype).unit_elements == 0;
 }
 
-void* element_address(const TensorView& view, std::int64_t offset) {
-  return static_cast<char*>(view.data) + offset * info(view.dtype).unit_bytes;
+void* unit_address(const TensorView& view, std::int64_t offset) {
+  const DTypeInfo& type = info(view.dtype);
+  return static_cast<char*>(view.data) + offset / type.unit_elements * type.unit_bytes;
 }
 
 void load_codes(const TensorView& view, std::vector<double>& values) {
@@ -53,7 +54,7 @@ void load_codes(const TensorView& view, std::vector<double>& values) {
   for_each_run(view, [&](std::int64_t first, std::int64_t offset) {
     double* to = values.data() + first;
     if (is_bulk(view, offset)) {
-      widen(view.dtype, element_address(view, offset), length, to);
+      widen(view.dtype, unit_address(view, offset), length, to);
       return;
     }
     for (std::int64_t i = 0; i < length; ++i)
@@ -65,7 +66,7 @@ void store_codes(const double* values, const TensorView& view) {
   const std::int64_t length = run_length(view);
   for_each_run(view, [&](std::int64_t first, std::int64_t offset) {
     if (is_bulk(view, offset)) {
-      narrow(view.dtype, values + first, length, element_address(view, offset));
+      narrow(view.dtype, values + first, length, unit_address(view, offset));
       return;
     }
     for (std::int64_t i = 0; i < length; ++i)
@@ -176,6 +177,7 @@ void store_scaled(const std::vector<double>& values, const TensorView& view) {
 }  // namespace
 
 void load_view(const TensorView& view, std::vector<double>& values) {
+  check_whole_blocks("a tensor", view.dtype, view.shape, view.strides);
   values.resize(static_cast<std::size_t>(num_elements(view.shape)));
   load_codes(view, values);
   if (view.scaling == nullptr) return;
@@ -191,6 +193,7 @@ void load_view(const TensorView& view, std::vector<double>& values) {
 void store_view(const std::vector<double>& values, const TensorView& view) {
   if (values.size() != static_cast<std::size_t>(num_elements(view.shape)))
     throw Error(ErrorCode::internal, "stored values do not fit the tensor's shape");
+  check_whole_blocks("a tensor", view.dtype, view.shape, view.strides);
   if (view.scaling != nullptr) {
     store_scaled(values, view);
   } else {

@@ -13,7 +13,8 @@ namespace ROOFTILE_API rooftile {
 void load_view(const TensorView& view, std::vector<double>& values);
 
 /// Writes every element of `view`, rounded to its dtype; nothing else in its memory changes. For a
-/// scaled view the scales are chosen from the values (amax of each block) and written too.
+/// scaled view the scales are chosen from the values (amax of each block) and written too, as are
+/// those of GGUF blocks.
 void store_view(const std::vector<double>& values, const TensorView& view);
 
 }  // namespace rooftile

@@ -36,6 +36,7 @@ std::vector<double> loaded(const TensorView& view) {
 
 TEST(Storage, HoldsEveryTypeExactly) {
   for (const DTypeInfo& type : dtypes()) {
+    if (type.is_block()) continue;  // below
     std::vector<double> values = normal(3 * 5);
     for (double& value : values)
       value = round_to(type.dtype, type.kind == DTypeKind::scale ? 2 : value);
@@ -95,6 +96,30 @@ TEST(Storage, PacksNibblesLowFirst) {
   std::uint8_t rows[3]{};
   store_view({1, 2, 3, 4, 5, 6}, TensorView::contiguous(rows, DType::u4, {2, 3}));
   EXPECT_THAT(rows, ElementsAre(0x21, 0x43, 0x65));
+}
+
+TEST(Storage, HoldsBlocks) {
+  for (const DTypeInfo& type : dtypes()) {
+    if (!type.is_block()) continue;
+    std::vector<std::uint8_t> memory(static_cast<std::size_t>(bytes_of(type.dtype, 3 * 512)) + 1,
+                                     0xab);
+    const TensorView view = TensorView::contiguous(memory.data(), type.dtype, {3, 512});
+    const std::vector<double> values = normal(3 * 512);
+    store_view(values, view);
+    const std::vector<double> back = loaded(view);
+    for (std::size_t i = 0; i < values.size(); ++i)
+      ASSERT_NEAR(back[i], values[i], 1.8) << type.name << ' ' << i;
+    EXPECT_EQ(memory.back(), 0xab) << type.name << " wrote past its end";
+    // The second row alone, by its address and as every other row.
+    TensorView rows = view;
+    rows.data = memory.data() + bytes_of(type.dtype, 512);
+    rows.shape = {2, 256};
+    EXPECT_TRUE(std::equal(back.begin() + 512, back.begin() + 768, loaded(rows).begin()));
+    EXPECT_TRUE(std::equal(back.begin() + 1024, back.begin() + 1280, loaded(rows).begin() + 256));
+    EXPECT_THROW(loaded(transposed(view)), Error);
+    rows.shape = {2, 250};
+    EXPECT_THROW(store_view(std::vector<double>(500), rows), Error);
+  }
 }
 
 // Memory for a block-scaled tensor.

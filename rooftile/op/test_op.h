@@ -25,7 +25,7 @@ inline OpDef make_test_op() {
              in("bias", {"cols"}).types({DType::f32, DType::bf16}).optional(),
              in("bias_scale", {"cols"}).types({DType::f32}).with("bias"),
              in("codes", {"rows", "cols"})
-                 .types({DType::e2m1, DType::e4m3, DType::i4, DType::u4})
+                 .types({DType::e2m1, DType::e4m3, DType::i4, DType::u4, DType::q4_1, DType::q4_k})
                  .optional()
                  .scaled()};
   op.options = {{.name = "factor", .default_value = "2", .least = 0, .greatest = 100},

@@ -173,6 +173,14 @@ void GuardedTensor::store(const std::vector<double>& values) {
   upload();
 }
 
+void GuardedTensor::store_bits(std::string_view bits) {
+  const DTypeInfo& type = info(view_.dtype);
+  const auto unit = static_cast<std::size_t>(type.unit_bytes);
+  for (std::int64_t i = 0; i < count(); i += type.unit_elements, bits.remove_prefix(unit))
+    std::memcpy(image_.data() + byte_of(i), bits.data(), unit);
+  upload();
+}
+
 std::vector<double> GuardedTensor::load() {
   download();
   std::vector<double> values;
@@ -216,11 +224,11 @@ void GuardedTensor::poison_element(std::int64_t index) {
 
 double GuardedTensor::load_element_now(std::int64_t index) {
   const DTypeInfo& type = info(view_.dtype);
-  std::uint64_t unit = 0;
-  device_.copy_to_host(stream_, &unit, static_cast<const char*>(memory_.data()) + byte_of(index),
-                       type.unit_bytes);
+  std::vector<char> unit(static_cast<std::size_t>(type.unit_bytes));
+  device_.copy_to_host(stream_, unit.data(),
+                       static_cast<const char*>(memory_.data()) + byte_of(index), type.unit_bytes);
   stream_.synchronise();
-  return load_element(view_.dtype, &unit, index % type.unit_elements);
+  return load_element(view_.dtype, unit.data(), index % type.unit_elements);
 }
 
 }  // namespace rooftile

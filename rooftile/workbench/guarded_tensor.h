@@ -42,6 +42,10 @@ class GuardedTensor {
   /// The elements now, row-major, in double.
   [[nodiscard]] std::vector<double> load();
 
+  /// As store(), but the bytes of the elements, row-major: block types do not give the same bits
+  /// when their own values are quantised again.
+  void store_bits(std::string_view bits);
+
   /// The bytes of the elements now, row-major.
   [[nodiscard]] std::string element_bits();
 

@@ -92,6 +92,20 @@ bool begins_with(const ArgDef& arg, const std::string& axis) {
   return !arg.axes.empty() && arg.axes.front() == axis;
 }
 
+// Blocks of `row` as they stand in the batch.
+void copy_blocks(Bench& bench, Bench& single, std::int64_t row) {
+  for (const ArgDef& arg : bench.op.args) {
+    const Problem& problem = single.workload.problem();
+    if (arg.role == Role::out || !problem.has(arg.name)) continue;
+    if (!info(problem.dtype(arg.name)).is_block()) continue;
+    const std::string all = bench.workload.tensor(arg.name).element_bits();
+    const auto bytes = static_cast<std::size_t>(problem.bytes(arg.name));
+    const std::size_t first =
+        begins_with(arg, bench.op.batch_axis) ? static_cast<std::size_t>(row) * bytes : 0;
+    single.workload.tensor(arg.name).store_bits(std::string_view(all).substr(first, bytes));
+  }
+}
+
 // A row alone must give the bits that it has in the batch.
 std::string check_rows(Bench& bench) {
   const Problem& problem = bench.workload.problem();
@@ -115,6 +129,7 @@ std::string check_rows(Bench& bench) {
       std::copy_n(all.values.begin() + first, one.values.size(), one.values.begin());
     }
     single.workload.set_inputs(inputs);
+    copy_blocks(bench, single, row);
     single.run();
     for (const auto* slot : single.workload.outputs()) {
       const std::vector<double> got = slot->tensor->load();

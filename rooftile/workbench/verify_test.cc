@@ -13,6 +13,7 @@
 #include "gtest/gtest.h"
 #include "rooftile/base/test_folder.h"
 #include "rooftile/op/proof.h"
+#include "rooftile/op/storage.h"
 #include "rooftile/workbench/planted_kernels.h"
 
 namespace rooftile {
@@ -204,6 +205,33 @@ TEST_F(Verify, ChecksAScaledInputsScalesToo) {
   };
   EXPECT_EQ(run(false).status, Status::passed) << run(false).reason;
   EXPECT_THAT(run(true).reason, HasSubstr("changed input 'x'"));
+}
+
+// Blocks of weights do not give their own bits when their values are quantised again: the row alone
+// must see the batch's.
+TEST_F(Verify, TakesBlocksAsInputs) {
+  OpDef blocks = toy_op();
+  blocks.args[1].types({DType::q4_k, DType::q8_0});
+  blocks.args[0].types({DType::f32}).default_dtype_of.clear();
+  for (const char* line : {"toy rows=3 cols=512 x=q4_k", "toy rows=3 cols=512 x=q4_k data=extreme",
+                           "toy rows=3 cols=32 x=q8_0", "toy rows=0 cols=256 x=q4_k"}) {
+    const Problem problem = bind(blocks, parse_problem_text(line));
+    EXPECT_EQ(problem.text(), line);
+    const auto run = [&](double wrong) {
+      const KernelDef kernel = toy_kernel([wrong](const Context&, const Arguments& args) {
+        const TensorView& x = args["x"];
+        std::vector<double> values;
+        load_view(x, values);
+        for (std::size_t i = 0; i < values.size(); ++i)
+          args["y"].as<float>()[i] = static_cast<float>(2 * values[i] + 1 + wrong);
+      });
+      return verify(blocks, kernel, problem, device_);
+    };
+    EXPECT_EQ(run(0).status, Status::passed) << line << ": " << run(0).reason;
+    if (problem.axis("rows") > 0) EXPECT_EQ(run(0.01).status, Status::failed) << line;
+  }
+  const Problem problem = bind(blocks, parse_problem_text("toy rows=3 cols=512 x=q4_k"));
+  EXPECT_EQ(problem.bytes("x"), 3 * 2 * 144);
 }
 
 TEST_F(Verify, CountsSets) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "rooftile/workbench/workload.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "rooftile/op/generate.h"
@@ -76,6 +77,10 @@ const Values& Workload::expected() {
     op_.meaning(problem_, *expected_);
   }
   return *expected_;
+}
+
+GuardedTensor& Workload::tensor(std::string_view name) {
+  return *std::ranges::find(slots_, name, &Slot::name)->tensor;
 }
 
 std::vector<Workload::Slot*> Workload::outputs() {

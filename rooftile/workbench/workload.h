@@ -50,6 +50,9 @@ class Workload {
     bool is_output = false;
     bool is_shared = false;  // an input whose memory an output uses
   };
+  /// The memory of a present argument.
+  [[nodiscard]] GuardedTensor& tensor(std::string_view name);
+
   /// Present outputs.
   [[nodiscard]] std::vector<Slot*> outputs();
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The codecs as a C library, for comparison with an independent implementation from Python
-// (compare_ml_dtypes.py). Codes are one a 16-bit word, never packed; types go by their dtype names.
+// (compare_ml_dtypes.py, compare_gguf.py). Codes are one a 16-bit word, never packed; types go by
+// their dtype names.
 #include <cstdint>
 #include <cstring>
 
@@ -11,6 +12,7 @@
 #include "rooftile/formats/fp4.h"
 #include "rooftile/formats/fp6.h"
 #include "rooftile/formats/fp8.h"
+#include "rooftile/formats/gguf_blocks.h"
 
 #define EXPORT extern "C" [[gnu::visibility("default")]]
 
@@ -74,6 +76,15 @@ EXPORT int rooftile_encode_f32(const char* type, const float* values, std::int64
 EXPORT int rooftile_encode_f64(const char* type, const double* values, std::int64_t n,
                                int to_special, std::uint16_t* codes) {
   return rooftile::encode_all(type, values, n, to_special, codes);
+}
+
+EXPORT int rooftile_dequantise_blocks(const char* type, const std::uint8_t* data, std::int64_t n,
+                                      float* values) {
+  using namespace rooftile;
+  for (const DTypeInfo& known : dtypes())
+    if (known.is_block() && known.name == type)
+      return dequantise_blocks(known.dtype, data, n, values), 0;
+  return 1;
 }
 
 EXPORT int rooftile_decode(const char* type, const std::uint16_t* codes, std::int64_t n,
