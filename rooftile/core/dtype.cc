@@ -88,21 +88,27 @@ std::int64_t bytes_of(DType dtype, std::int64_t elements) {
   return checked_product({units, type.unit_bytes}, "a tensor's bytes");
 }
 
+int block_axis(const Dims& shape, const Dims& strides) {
+  for (int i = shape.rank() - 1; i >= 0; --i)
+    if (strides[i] == 1 && shape[i] > 1) return i;
+  return shape.rank() - 1;
+}
+
 void check_whole_blocks(std::string_view what, DType dtype, const Dims& shape,
                         const Dims& strides) {
   const DTypeInfo& type = info(dtype);
-  if (!type.is_block()) return;
+  if (!type.is_block() || num_elements(shape) == 0) return;
   const std::string text = std::string(what) + ": " + std::string(type.name) + to_string(shape);
   const std::string block = std::to_string(type.unit_elements);
-  const int last = shape.rank() - 1;
-  if (last < 0 || shape[last] % type.unit_elements != 0)
-    fail_input(text + " needs a last extent that is a multiple of " + block + ", its block");
-  if (strides[last] != 1 && shape[last] > 1)
-    fail_input(text + " has strides " + to_string(strides) + ": blocks need 1 in the last");
-  for (int i = 0; i < last; ++i)
-    if (shape[i] > 1 && strides[i] % type.unit_elements != 0)
+  const int axis = block_axis(shape, strides);
+  if (axis < 0 || (strides[axis] != 1 && shape[axis] > 1))
+    fail_input(text + " has strides " + to_string(strides) + ": blocks need 1 along one axis");
+  if (shape[axis] % type.unit_elements != 0)
+    fail_input(text + ": the extent with stride 1 must be a multiple of " + block + ", the block");
+  for (int i = 0; i < shape.rank(); ++i)
+    if (i != axis && shape[i] > 1 && strides[i] % type.unit_elements != 0)
       fail_input(text + " has strides " + to_string(strides) +
-                 ": all but the last must be multiples of " + block + ", the block");
+                 ": all but the 1 must be multiples of " + block + ", the block");
 }
 
 }  // namespace rooftile

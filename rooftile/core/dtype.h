@@ -83,9 +83,13 @@ DType parse_dtype(std::string_view text);
 /// Throws Error(bad_input) when that does not fit in 63 bits, and for a part of a block.
 std::int64_t bytes_of(DType dtype, std::int64_t elements);
 
-/// Throws Error(bad_input) that names `what` unless a tensor consists of whole blocks: the last
-/// extent a multiple of the block with stride 1, the other strides multiples of it. Types that are
-/// no blocks always pass.
+/// The axis along which the elements of blocks lie: the last of stride 1 with more than one
+/// element, else the last. (A weight [n, k] seen as [k, n] has its blocks along the first.)
+int block_axis(const Dims& shape, const Dims& strides);
+
+/// Throws Error(bad_input) that names `what` unless a tensor consists of whole blocks: the extent
+/// of block_axis a multiple of the block with stride 1, the other strides multiples of it. Types
+/// that are no blocks and empty tensors always pass.
 void check_whole_blocks(std::string_view what, DType dtype, const Dims& shape, const Dims& strides);
 
 }  // namespace rooftile

@@ -142,9 +142,13 @@ TEST(WholeBlocks, AreAskedFor) {
   EXPECT_EQ(refusal(DType::f32, {3, 7}, {1, 3}), "");
   EXPECT_THAT(refusal(DType::q4_k, {3, 128}, {128, 1}),
               AllOf(HasSubstr("argument 'w': q4_k[3,128]"), HasSubstr("multiple of 256")));
-  EXPECT_THAT(refusal(DType::q4_0, {64, 64}, {1, 64}), HasSubstr("blocks need 1 in the last"));
+  EXPECT_EQ(refusal(DType::q4_1, {64, 3}, {1, 64}), "") << "a weight, transposed";
+  EXPECT_EQ(refusal(DType::q4_1, {64, 1}, {1, 1}), "") << "the same of one row";
+  EXPECT_EQ(refusal(DType::q4_1, {0, 5}, {5, 1}), "") << "nothing";
+  EXPECT_THAT(refusal(DType::q4_1, {48, 3}, {1, 64}), HasSubstr("multiple of 32"));
+  EXPECT_THAT(refusal(DType::q4_0, {64, 64}, {64, 2}), HasSubstr("blocks need 1 along one axis"));
   EXPECT_THAT(refusal(DType::q4_0, {2, 64}, {80, 1}), HasSubstr("multiples of 32"));
-  EXPECT_THAT(refusal(DType::q4_0, {}, {}), HasSubstr("last extent"));
+  EXPECT_THAT(refusal(DType::q4_0, {}, {}), HasSubstr("along one axis"));
 }
 
 TEST(BytesOf, RefusesWhatDoesNotFit) {

@@ -104,14 +104,14 @@ bool overlaps_itself(const Dims& shape, const Dims& strides) {
 
 void bind_view(const ArgDef& def, const Problem& problem, Assignments& given, ArgChoice& arg) {
   for (const std::string& axis : def.axes) arg.shape.push_back(problem.axis(axis));
-  check_whole_blocks("argument '" + def.name + "'", arg.dtype, arg.shape, row_major(arg.shape));
-  bytes_of(arg.dtype, num_elements(arg.shape));  // refuses what does not fit
+  if (!info(arg.dtype).is_block())
+    bytes_of(arg.dtype, num_elements(arg.shape));  // refuses what does not fit
   arg.strides =
       def.default_strides ? def.default_strides(problem, arg.shape) : row_major(arg.shape);
   if (const auto text = take(given, def.name + ".stride")) {
     arg.strides = parse_dims(def.name + ".stride", *text, arg.shape.rank());
     arg.has_own_strides = true;
-    if (info(arg.dtype).is_packed())
+    if (info(arg.dtype).is_packed() && !info(arg.dtype).is_block())
       fail_input(def.name + ".stride: packed " + std::string(name(arg.dtype)) +
                  " has no strides of its own");
   }
@@ -129,6 +129,7 @@ void bind_view(const ArgDef& def, const Problem& problem, Assignments& given, Ar
   for (int i = 0; i < arg.shape.rank(); ++i)
     if (arg.shape[i] <= 1) arg.strides[i] = usual[i];
   check_whole_blocks("argument '" + def.name + "'", arg.dtype, arg.shape, arg.strides);
+  bytes_of(arg.dtype, num_elements(arg.shape));
   const OffsetRange range = offset_range(arg.shape, arg.strides);
   std::int64_t span = 0;
   if (__builtin_sub_overflow(range.greatest, range.least, &span) ||
@@ -259,7 +260,7 @@ void add_view(const OpDef& op, std::span<const TensorView> views, std::size_t in
   assignments.emplace_back(arg.name, name(view.dtype));
   std::vector<std::string> strides;
   for (const std::int64_t stride : view.strides) strides.push_back(std::to_string(stride));
-  if (!info(view.dtype).is_packed())
+  if (!info(view.dtype).is_packed() || info(view.dtype).is_block())
     assignments.emplace_back(arg.name + ".stride", join(strides, ","));
   if (view.scaling != nullptr) add_scaling(arg.name, *view.scaling, assignments);
   if (arg.role != Role::in) add_alias(op, views, index, assignments);

@@ -108,8 +108,8 @@ INSTANTIATE_TEST_SUITE_P(
         Bad{"rows=2 cols=3 x=e4m3", "x=e4m3: this argument takes f32, bf16, fp16"},
         Bad{"rows=2 cols=3 bias=fp16", "this argument takes f32, bf16"},
         Bad{"rows=2 cols=48 codes=q4_1",
-            "argument 'codes': q4_1[2,48] needs a last extent that is a multiple of 32"},
-        Bad{"rows=2 cols=64 codes=q4_1 codes.stride=64,1", "has no strides of its own"},
+            "argument 'codes': q4_1[2,48]: the extent with stride 1 must be a multiple of 32"},
+        Bad{"rows=2 cols=64 codes=q4_1 codes.stride=80,1", "must be multiples of 32"},
         Bad{"rows=2 cols=64 codes=q4_1 codes.block=1,32 codes.scale=f32",
             "q4_1 has its scales in its blocks"},
         Bad{"rows=2 cols=3 bias_scale=f32", "goes with 'bias', which is absent"}));

@@ -12,36 +12,50 @@
 namespace rooftile {
 namespace {
 
-// Calls visit(row-major index of the run's first element, its offset in the tensor) for every run
-// of the innermost dimension.
+// The axis that is taken in one go: the last, and for blocks the one along which they lie.
+int run_axis(const TensorView& view) {
+  return info(view.dtype).is_block() ? block_axis(view.shape, view.strides) : view.shape.rank() - 1;
+}
+
+// A run of elements: where its first stands in row-major order and in the tensor, and the steps to
+// the next.
+struct Run {
+  std::int64_t index, offset;
+  std::int64_t index_step, stride;
+  std::int64_t length;
+};
+
+// Calls visit(Run) for every run.
 template <class Visit>
 void for_each_run(const TensorView& view, Visit visit) {
   const int rank = view.shape.rank();
   if (num_elements(view.shape) == 0) return;
-  const std::int64_t run = rank == 0 ? 1 : view.shape[rank - 1];
+  if (rank == 0) return visit(Run{0, 0, 1, 1, 1});
+  const Dims order = row_major(view.shape);
+  const int axis = run_axis(view);
+  Run run{0, 0, order[axis], view.strides[axis], view.shape[axis]};
   Dims place;
   for (int i = 0; i < rank; ++i) place.push_back(0);
-  for (std::int64_t first = 0;; first += run) {
-    std::int64_t offset = 0;
-    for (int i = 0; i + 1 < rank; ++i) offset += place[i] * view.strides[i];
-    visit(first, offset);
-    int dim = rank - 2;
-    for (; dim >= 0 && ++place[dim] == view.shape[dim]; --dim) place[dim] = 0;
+  for (;;) {
+    run.index = run.offset = 0;
+    for (int i = 0; i < rank; ++i) {
+      run.index += place[i] * order[i];
+      run.offset += place[i] * view.strides[i];
+    }
+    visit(run);
+    int dim = rank - 1;
+    for (; dim >= 0; --dim) {
+      if (dim == axis) continue;
+      if (++place[dim] < view.shape[dim]) break;
+      place[dim] = 0;
+    }
     if (dim < 0) return;
   }
 }
 
-std::int64_t run_length(const TensorView& view) {
-  return view.shape.rank() == 0 ? 1 : view.shape[view.shape.rank() - 1];
-}
-
-std::int64_t run_stride(const TensorView& view) {
-  return view.shape.rank() == 0 ? 1 : view.strides[view.shape.rank() - 1];
-}
-
 // Runs of stride 1 that begin with a unit go through the bulk conversions.
-bool is_bulk(const TensorView& view, std::int64_t offset) {
-  return run_stride(view) == 1 && offset % info(view.dtype).unit_elements == 0;
+bool is_bulk(const TensorView& view, const Run& run) {
+  return run.stride == 1 && run.offset % info(view.dtype).unit_elements == 0;
 }
 
 void* unit_address(const TensorView& view, std::int64_t offset) {
@@ -50,27 +64,31 @@ void* unit_address(const TensorView& view, std::int64_t offset) {
 }
 
 void load_codes(const TensorView& view, std::vector<double>& values) {
-  const std::int64_t length = run_length(view);
-  for_each_run(view, [&](std::int64_t first, std::int64_t offset) {
-    double* to = values.data() + first;
-    if (is_bulk(view, offset)) {
-      widen(view.dtype, unit_address(view, offset), length, to);
-      return;
-    }
-    for (std::int64_t i = 0; i < length; ++i)
-      to[i] = load_element(view.dtype, view.data, offset + i * run_stride(view));
+  for_each_run(view, [&](const Run& run) {
+    double* to = values.data() + run.index;
+    if (is_bulk(view, run) && run.index_step == 1)
+      return widen(view.dtype, unit_address(view, run.offset), run.length, to);
+    for (std::int64_t i = 0; i < run.length; ++i)
+      to[i * run.index_step] = load_element(view.dtype, view.data, run.offset + i * run.stride);
   });
 }
 
 void store_codes(const double* values, const TensorView& view) {
-  const std::int64_t length = run_length(view);
-  for_each_run(view, [&](std::int64_t first, std::int64_t offset) {
-    if (is_bulk(view, offset)) {
-      narrow(view.dtype, values + first, length, unit_address(view, offset));
+  std::vector<double> gathered;
+  for_each_run(view, [&](const Run& run) {
+    const double* from = values + run.index;
+    if (!is_bulk(view, run)) {
+      for (std::int64_t i = 0; i < run.length; ++i)
+        store_element(view.dtype, view.data, run.offset + i * run.stride, from[i]);
       return;
     }
-    for (std::int64_t i = 0; i < length; ++i)
-      store_element(view.dtype, view.data, offset + i * run_stride(view), values[first + i]);
+    if (run.index_step != 1) {
+      gathered.resize(static_cast<std::size_t>(run.length));
+      for (std::size_t i = 0; i < gathered.size(); ++i)
+        gathered[i] = from[static_cast<std::int64_t>(i) * run.index_step];
+      from = gathered.data();
+    }
+    narrow(view.dtype, from, run.length, unit_address(view, run.offset));
   });
 }
 

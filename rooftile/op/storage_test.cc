@@ -116,7 +116,18 @@ TEST(Storage, HoldsBlocks) {
     rows.shape = {2, 256};
     EXPECT_TRUE(std::equal(back.begin() + 512, back.begin() + 768, loaded(rows).begin()));
     EXPECT_TRUE(std::equal(back.begin() + 1024, back.begin() + 1280, loaded(rows).begin() + 256));
-    EXPECT_THROW(loaded(transposed(view)), Error);
+    const std::vector<double> flipped =
+        loaded(transposed(view));  // [512, 3], blocks along the first
+    for (std::size_t i = 0; i < back.size(); ++i)
+      ASSERT_EQ(flipped[i % 512 * 3 + i / 512], back[i]) << type.name << ' ' << i;
+    std::vector<std::uint8_t> again(memory.size(), 0xab);
+    TensorView copy = view;
+    copy.data = again.data();
+    std::vector<double> values_flipped(values.size());
+    for (std::size_t i = 0; i < values.size(); ++i)
+      values_flipped[i % 512 * 3 + i / 512] = values[i];
+    store_view(values_flipped, transposed(copy));
+    EXPECT_EQ(again, memory) << type.name;
     rows.shape = {2, 250};
     EXPECT_THROW(store_view(std::vector<double>(500), rows), Error);
   }

@@ -50,7 +50,8 @@ GuardedTensor::GuardedTensor(const ArgChoice& arg, Device& device, Stream& strea
       origin_([&] {
         std::int64_t least = 0;
         span_elements(arg, least);
-        return kGuardBytes + (arg.offset - least) * info(arg.dtype).unit_bytes;
+        const DTypeInfo& type = info(arg.dtype);
+        return kGuardBytes + (arg.offset - least) / type.unit_elements * type.unit_bytes;
       }()),
       memory_(device, bytes_),
       image_(bytes_),
@@ -72,7 +73,7 @@ GuardedTensor::GuardedTensor(const ArgChoice& arg, Device& device, Stream& strea
 // One band over everything, unless the gaps dwarf the elements: then a band around each run.
 void GuardedTensor::choose_bands(std::int64_t payload) {
   const DTypeInfo& type = info(view_.dtype);
-  if (bytes_ <= kDenseBytes + 4 * payload || type.is_packed()) {
+  if (bytes_ <= kDenseBytes + 4 * payload || (type.is_packed() && !type.is_block())) {
     bands_ = {{0, bytes_}};
     return;
   }
@@ -127,12 +128,27 @@ void GuardedTensor::add_scaling(const ArgChoice& arg) {
   now_view_.scaling = &now_scaling_;
 }
 
-std::int64_t GuardedTensor::byte_of(std::int64_t index) const {
+std::int64_t GuardedTensor::offset_of(std::int64_t index) const {
   std::int64_t offset = 0;
   for (int i = view_.shape.rank() - 1; i >= 0; --i) {
     offset += index % view_.shape[i] * view_.strides[i];
     index /= view_.shape[i];
   }
+  return offset;
+}
+
+// Units in row-major order of their first elements: blocks may lie along any axis, other packed
+// types lie along the last.
+template <class Visit>
+void GuardedTensor::for_each_unit(Visit visit) const {
+  const DTypeInfo& type = info(view_.dtype);
+  const std::int64_t step = type.is_block() ? 1 : type.unit_elements;
+  for (std::int64_t i = 0; i < count(); i += step)
+    if (!type.is_block() || offset_of(i) % type.unit_elements == 0) visit(byte_of(i));
+}
+
+std::int64_t GuardedTensor::byte_of(std::int64_t index) const {
+  const std::int64_t offset = offset_of(index);
   const DTypeInfo& type = info(view_.dtype);
   return origin_ + offset / type.unit_elements * type.unit_bytes;
 }
@@ -176,8 +192,10 @@ void GuardedTensor::store(const std::vector<double>& values) {
 void GuardedTensor::store_bits(std::string_view bits) {
   const DTypeInfo& type = info(view_.dtype);
   const auto unit = static_cast<std::size_t>(type.unit_bytes);
-  for (std::int64_t i = 0; i < count(); i += type.unit_elements, bits.remove_prefix(unit))
-    std::memcpy(image_.data() + byte_of(i), bits.data(), unit);
+  for_each_unit([&](std::int64_t byte) {
+    std::memcpy(image_.data() + byte, bits.data(), unit);
+    bits.remove_prefix(unit);
+  });
   upload();
 }
 
@@ -194,8 +212,9 @@ std::string GuardedTensor::element_bits() {
   const std::int64_t elements = count();
   std::string bits;
   bits.reserve(static_cast<std::size_t>(bytes_of(view_.dtype, elements)));
-  for (std::int64_t i = 0; i < elements; i += type.unit_elements)
-    bits.append(now_.data() + byte_of(i), static_cast<std::size_t>(type.unit_bytes));
+  for_each_unit([&](std::int64_t byte) {
+    bits.append(now_.data() + byte, static_cast<std::size_t>(type.unit_bytes));
+  });
   for (const std::string& scales : scales_now_) bits += scales;
   return bits;
 }
@@ -204,9 +223,10 @@ bool GuardedTensor::is_untouched(bool except_elements) {
   download();
   const DTypeInfo& type = info(view_.dtype);
   if (except_elements)
-    for (std::int64_t i = 0; i < count(); i += type.unit_elements)
-      std::memcpy(now_.data() + byte_of(i), image_.data() + byte_of(i),
+    for_each_unit([&](std::int64_t byte) {
+      std::memcpy(now_.data() + byte, image_.data() + byte,
                   static_cast<std::size_t>(type.unit_bytes));
+    });
   if (!except_elements && scales_now_ != scale_images_) return false;
   return std::ranges::all_of(bands_, [&](const Band& band) {
     return std::memcmp(now_.data() + band.begin, image_.data() + band.begin,

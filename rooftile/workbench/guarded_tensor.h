@@ -71,6 +71,9 @@ class GuardedTensor {
   void add_scaling(const ArgChoice& arg);
   void upload();
   void download();
+  [[nodiscard]] std::int64_t offset_of(std::int64_t index) const;  // elements
+  template <class Visit>
+  void for_each_unit(Visit visit) const;  // visit(byte_of(its first element))
   [[nodiscard]] std::int64_t byte_of(std::int64_t index) const;  // from the start of the memory
 
   Device& device_;

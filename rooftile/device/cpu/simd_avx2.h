@@ -177,6 +177,63 @@ ROOFTILE_SIMD_INLINE float max_lane(Vec v) {
   return _mm_cvtss_f32(_mm_max_ss(m, _mm_movehdup_ps(m)));
 }
 
+// Ints: 16 lanes of 32-bit integers, to take codes apart with.
+
+struct Ints {
+  __m256i lo;
+  __m256i hi;
+};
+
+ROOFTILE_SIMD_INLINE Ints set_ints(std::int32_t x) {
+  return {_mm256_set1_epi32(x), _mm256_set1_epi32(x)};
+}
+/// Sixteen bytes, widened.
+ROOFTILE_SIMD_INLINE Ints load_ints(const std::uint8_t* p) {
+  return {_mm256_cvtepu8_epi32(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(p))),
+          _mm256_cvtepu8_epi32(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(p + 8)))};
+}
+ROOFTILE_SIMD_INLINE Ints load_ints(const std::int8_t* p) {
+  return {_mm256_cvtepi8_epi32(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(p))),
+          _mm256_cvtepi8_epi32(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(p + 8)))};
+}
+ROOFTILE_SIMD_INLINE Ints operator&(Ints a, Ints b) {
+  return {_mm256_and_si256(a.lo, b.lo), _mm256_and_si256(a.hi, b.hi)};
+}
+ROOFTILE_SIMD_INLINE Ints operator|(Ints a, Ints b) {
+  return {_mm256_or_si256(a.lo, b.lo), _mm256_or_si256(a.hi, b.hi)};
+}
+ROOFTILE_SIMD_INLINE Ints operator-(Ints a, Ints b) {
+  return {_mm256_sub_epi32(a.lo, b.lo), _mm256_sub_epi32(a.hi, b.hi)};
+}
+/// Lane by lane and by one count for all; zeros come in.
+ROOFTILE_SIMD_INLINE Ints operator>>(Ints a, Ints counts) {
+  return {_mm256_srlv_epi32(a.lo, counts.lo), _mm256_srlv_epi32(a.hi, counts.hi)};
+}
+ROOFTILE_SIMD_INLINE Ints operator>>(Ints a, int count) {
+  return {_mm256_srli_epi32(a.lo, count), _mm256_srli_epi32(a.hi, count)};
+}
+ROOFTILE_SIMD_INLINE Ints operator<<(Ints a, int count) {
+  return {_mm256_slli_epi32(a.lo, count), _mm256_slli_epi32(a.hi, count)};
+}
+ROOFTILE_SIMD_INLINE Vec to_float(Ints v) {
+  return {_mm256_cvtepi32_ps(v.lo), _mm256_cvtepi32_ps(v.hi)};
+}
+/// To nearest, ties to even; |v| < 2^31.
+ROOFTILE_SIMD_INLINE Ints to_ints(Vec v) {
+  return {_mm256_cvtps_epi32(v.lo), _mm256_cvtps_epi32(v.hi)};
+}
+/// Lanes from -128 to 127.
+ROOFTILE_SIMD_INLINE void store(std::int8_t* p, Ints v) {
+  const __m256i words = _mm256_permute4x64_epi64(_mm256_packs_epi32(v.lo, v.hi), 0xd8);
+  const __m128i bytes =
+      _mm_packs_epi16(_mm256_castsi256_si128(words), _mm256_extracti128_si256(words, 1));
+  _mm_storeu_si128(reinterpret_cast<__m128i*>(p), bytes);
+}
+ROOFTILE_SIMD_INLINE Vec set(fp16 x) {
+  const __m256 all = _mm256_cvtph_ps(_mm_set1_epi16(static_cast<std::int16_t>(x.bits)));
+  return {all, all};
+}
+
 #include "rooftile/device/cpu/simd_math.inc"
 
 }  // namespace rooftile::simd::avx2

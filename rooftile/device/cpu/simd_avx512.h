@@ -117,6 +117,44 @@ ROOFTILE_SIMD_INLINE void stream_split(bf16* p, Vec v) { stream(p, v); }
 ROOFTILE_SIMD_INLINE Vec to_split(Vec v) { return v; }
 ROOFTILE_SIMD_INLINE float sum_split(Vec v) { return sum(v); }
 
+// Ints: 16 lanes of 32-bit integers, to take codes apart with.
+
+struct Ints {
+  __m512i all;
+};
+
+ROOFTILE_SIMD_INLINE Ints set_ints(std::int32_t x) { return {_mm512_set1_epi32(x)}; }
+/// Sixteen bytes, widened.
+ROOFTILE_SIMD_INLINE Ints load_ints(const std::uint8_t* p) {
+  return {_mm512_cvtepu8_epi32(_mm_loadu_si128(reinterpret_cast<const __m128i*>(p)))};
+}
+ROOFTILE_SIMD_INLINE Ints load_ints(const std::int8_t* p) {
+  return {_mm512_cvtepi8_epi32(_mm_loadu_si128(reinterpret_cast<const __m128i*>(p)))};
+}
+ROOFTILE_SIMD_INLINE Ints operator&(Ints a, Ints b) { return {_mm512_and_si512(a.all, b.all)}; }
+ROOFTILE_SIMD_INLINE Ints operator|(Ints a, Ints b) { return {_mm512_or_si512(a.all, b.all)}; }
+ROOFTILE_SIMD_INLINE Ints operator-(Ints a, Ints b) { return {_mm512_sub_epi32(a.all, b.all)}; }
+/// Lane by lane and by one count for all; zeros come in.
+ROOFTILE_SIMD_INLINE Ints operator>>(Ints a, Ints counts) {
+  return {_mm512_srlv_epi32(a.all, counts.all)};
+}
+ROOFTILE_SIMD_INLINE Ints operator>>(Ints a, int count) {
+  return {_mm512_srl_epi32(a.all, _mm_cvtsi32_si128(count))};
+}
+ROOFTILE_SIMD_INLINE Ints operator<<(Ints a, int count) {
+  return {_mm512_sll_epi32(a.all, _mm_cvtsi32_si128(count))};
+}
+ROOFTILE_SIMD_INLINE Vec to_float(Ints v) { return {_mm512_cvtepi32_ps(v.all)}; }
+/// To nearest, ties to even; |v| < 2^31.
+ROOFTILE_SIMD_INLINE Ints to_ints(Vec v) { return {_mm512_cvtps_epi32(v.all)}; }
+/// Lanes from -128 to 127.
+ROOFTILE_SIMD_INLINE void store(std::int8_t* p, Ints v) {
+  _mm_storeu_si128(reinterpret_cast<__m128i*>(p), _mm512_cvtepi32_epi8(v.all));
+}
+ROOFTILE_SIMD_INLINE Vec set(fp16 x) {
+  return {_mm512_cvtph_ps(_mm256_set1_epi16(static_cast<std::int16_t>(x.bits)))};
+}
+
 #include "rooftile/device/cpu/simd_math.inc"
 
 }  // namespace rooftile::simd::avx512

@@ -119,6 +119,60 @@ inline void stream_split(bf16* p, const Vec& v) { stream(p, v); }
 inline Vec to_split(const Vec& v) { return v; }
 inline float sum_split(const Vec& v) { return sum(v); }
 
+// Ints: 16 lanes of 32-bit integers, to take codes apart with.
+
+struct Ints {
+  std::int32_t lane[kLanes];
+};
+
+template <class Function>
+inline Ints each_int(Function f) {
+  Ints v;
+  for (int i = 0; i < kLanes; ++i) v.lane[i] = f(i);
+  return v;
+}
+inline Ints set_ints(std::int32_t x) {
+  return each_int([&](int) { return x; });
+}
+/// Sixteen bytes, widened.
+template <class T>
+inline Ints load_ints(const T* p) {
+  return each_int([&](int i) { return std::int32_t{p[i]}; });
+}
+inline Ints operator&(const Ints& a, const Ints& b) {
+  return each_int([&](int i) { return a.lane[i] & b.lane[i]; });
+}
+inline Ints operator|(const Ints& a, const Ints& b) {
+  return each_int([&](int i) { return a.lane[i] | b.lane[i]; });
+}
+inline Ints operator-(const Ints& a, const Ints& b) {
+  return each_int([&](int i) { return a.lane[i] - b.lane[i]; });
+}
+/// Lane by lane and by one count for all; zeros come in.
+inline Ints operator>>(const Ints& a, const Ints& counts) {
+  return each_int([&](int i) {
+    return static_cast<std::int32_t>(static_cast<std::uint32_t>(a.lane[i]) >> counts.lane[i]);
+  });
+}
+inline Ints operator>>(const Ints& a, int count) { return a >> set_ints(count); }
+inline Ints operator<<(const Ints& a, int count) {
+  return each_int([&](int i) {
+    return static_cast<std::int32_t>(static_cast<std::uint32_t>(a.lane[i]) << count);
+  });
+}
+inline Vec to_float(const Ints& v) {
+  return each_lane([&](int i) { return static_cast<float>(v.lane[i]); });
+}
+/// To nearest, ties to even; |v| < 2^31.
+inline Ints to_ints(const Vec& v) {
+  return each_int([&](int i) { return static_cast<std::int32_t>(std::nearbyint(v.lane[i])); });
+}
+/// Lanes from -128 to 127.
+inline void store(std::int8_t* p, const Ints& v) {
+  for (int i = 0; i < kLanes; ++i) p[i] = static_cast<std::int8_t>(v.lane[i]);
+}
+inline Vec set(fp16 x) { return set(static_cast<float>(x)); }
+
 #include "rooftile/device/cpu/simd_math.inc"
 
 }  // namespace rooftile::simd::scalar

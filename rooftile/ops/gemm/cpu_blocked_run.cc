@@ -62,6 +62,17 @@ void pack_a(const Run& run, std::int64_t k_block, std::int64_t row, std::int64_t
 
 void pack_b(const Run& run, std::int64_t k_block, std::int64_t col_block, float* panels) {
   const Matrix& b = run.call.b;
+  if (info(b.dtype).is_block())
+    return pack_blocks({.data = at(b.data, b.dtype, col_block * run.plan.nc * b.col_stride),
+                        .dtype = b.dtype,
+                        .lane_stride = b.col_stride,
+                        .k_stride = 1,
+                        .lanes = run.cols(col_block),
+                        .ks = num_ks(run, k_block),
+                        .width = run.plan.micro.nr,
+                        .panels = panels,
+                        .first_k = first_k(run, k_block)},
+                       run.pack);
   run.pack(
       {.data = at(b.data, b.dtype,
                   first_k(run, k_block) * b.row_stride + col_block * run.plan.nc * b.col_stride),
@@ -104,6 +115,7 @@ struct Ahead {
 
 Ahead rows_ahead(const Run& run, std::int64_t k_block, std::int64_t col_block) {
   const Matrix& b = run.call.b;
+  if (info(b.dtype).is_block()) return {};
   if (run.plan.shares_b || b.col_stride != 1 || k_block + 1 >= run.plan.k_blocks) return {};
   const std::int64_t element_bytes = b.dtype == DType::f32 ? 4 : 2;
   return {.first = at(b.data, b.dtype,

@@ -18,18 +18,34 @@ bool is_float(DType dtype) {
   return dtype == DType::f32 || dtype == DType::bf16 || dtype == DType::fp16;
 }
 
+Support takes_float(const ArgChoice& arg) {
+  if (!arg.is_present) return supported();
+  if (!is_float(arg.dtype))
+    return unsupported(arg.name + " is " + std::string(name(arg.dtype)) +
+                       ": takes f32, bf16 and fp16");
+  if (arg.scaling) return unsupported(arg.name + " has block scales");
+  return supported();
+}
+
 }  // namespace
 
 Support takes_types(const Problem& problem) {
-  for (const ArgChoice& arg : problem.args) {
-    if (!arg.is_present) continue;
-    if (!is_float(arg.dtype))
-      return unsupported(arg.name + " is " + std::string(name(arg.dtype)) +
-                         ": takes f32, bf16 and fp16");
-    if (arg.scaling) return unsupported(arg.name + " has block scales");
-  }
+  for (const ArgChoice& arg : problem.args)
+    if (Support support = takes_float(arg); !support) return support;
   return supported();
 }
+
+Support takes_blocks(const Problem& problem) {
+  for (const ArgChoice& arg : problem.args) {
+    if (arg.name == "b") continue;
+    if (Support support = takes_float(arg); !support) return support;
+  }
+  if (!info(problem.dtype("b")).is_block())
+    return unsupported("b is " + std::string(name(problem.dtype("b"))) + ": takes GGUF blocks");
+  return supported();
+}
+
+bool has_int8_activations(const Problem& problem) { return problem.option("activations") == "q8"; }
 
 std::optional<PlainLayout> plain_layout(std::int64_t rows, std::int64_t cols,
                                         const Matrix& matrix) {

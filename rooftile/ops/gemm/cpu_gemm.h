@@ -49,6 +49,12 @@ void finish_block(const GemmCall& call, const AccBlock& block);
 /// Whether every argument is f32, bf16 or fp16 without block scales.
 Support takes_types(const Problem& problem);
 
+/// Whether B is GGUF blocks, and every other argument as takes_types says.
+Support takes_blocks(const Problem& problem);
+
+/// Whether A is to be rounded to int8 blocks (formats/int8_blocks.h).
+bool has_int8_activations(const Problem& problem);
+
 /// A matrix as BLAS knows them: rows or columns contiguous, `ld` elements apart and not
 /// overlapping.
 struct PlainLayout {

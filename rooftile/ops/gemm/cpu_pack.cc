@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "rooftile/device/cpu/decode_row.h"
 #include "rooftile/formats/bf16.h"
 #include "rooftile/formats/fp16.h"
 
@@ -56,6 +57,33 @@ void pack_scalar(const PackJob& job, PackUnit unit) {
       pack_floats(job, lane, lanes, reinterpret_cast<float*>(panel));
     else
       pack_pairs(job, lane, lanes, reinterpret_cast<bf16*>(panel));
+  }
+}
+
+void pack_blocks(const PackJob& job, PackFn pack) {
+  // Elements along k decoded at once: a whole block of every type, and a panel of them stays in the
+  // first-level cache until it is packed.
+  constexpr std::int64_t kChunk = 256;
+  constexpr int kMostWidth = 32;
+  alignas(64) float decoded[kMostWidth * kChunk];
+  auto* panels = static_cast<float*>(job.panels);
+  for (std::int64_t lane = 0; lane < job.lanes; lane += job.width) {
+    const std::int64_t lanes = std::min<std::int64_t>(job.width, job.lanes - lane);
+    for (std::int64_t k = 0; k < job.ks; k += kChunk) {
+      const std::int64_t ks = std::min(kChunk, job.ks - k);
+      for (std::int64_t i = 0; i < lanes; ++i)
+        decode_row(job.dtype, at(job.data, job.dtype, (lane + i) * job.lane_stride),
+                   job.first_k + k, ks, decoded + i * kChunk);
+      pack({.data = decoded,
+            .dtype = DType::f32,
+            .lane_stride = kChunk,
+            .k_stride = 1,
+            .lanes = lanes,
+            .ks = ks,
+            .width = job.width,
+            .panels = panels + lane * job.ks + k * job.width},
+           PackUnit::f32);
+    }
   }
 }
 

@@ -23,6 +23,7 @@ struct PackJob {
   std::int64_t ks;
   int width;
   void* panels;
+  std::int64_t first_k = 0;  // of blocks, where `data` is the first block of lane 0: begin here
 };
 
 inline std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
@@ -37,7 +38,10 @@ inline std::int64_t units_of(std::int64_t ks, PackUnit unit) {
 void pack_scalar(const PackJob& job, PackUnit unit);
 void pack_avx2(const PackJob& job, PackUnit unit);
 
+/// The same for lanes of GGUF blocks: decodes them a few at a time, and packs that with `pack`.
+/// lane_stride is a multiple of the block, k_stride 1, first_k and ks multiples of 32.
 using PackFn = void (*)(const PackJob&, PackUnit);
+void pack_blocks(const PackJob& job, PackFn pack);
 
 inline PackFn choose_pack(Isa isa) {
 #if defined(__x86_64__)
@@ -50,9 +54,12 @@ inline PackFn choose_pack(Isa isa) {
 /// The element at `index` of an array of f32, bf16 or fp16.
 float element(const void* data, DType dtype, std::int64_t index);
 
-/// The address of that element.
+/// The address of that element; of blocks, the address of its block.
 inline const char* at(const void* data, DType dtype, std::int64_t index) {
-  return static_cast<const char*>(data) + index * (dtype == DType::f32 ? 4 : 2);
+  const auto* bytes = static_cast<const char*>(data);
+  if (dtype == DType::f32) return bytes + index * 4;
+  const DTypeInfo& type = info(dtype);
+  return bytes + index / type.unit_elements * type.unit_bytes;
 }
 
 }  // namespace rooftile::ops::gemm

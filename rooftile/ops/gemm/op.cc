@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "rooftile/core/expression.h"
+#include "rooftile/formats/int8_blocks.h"
 #include "rooftile/op/call.h"
 #include "rooftile/op/registry.h"
 #include "rooftile/ops/catalogue.h"
@@ -29,13 +30,30 @@ double norm(const double* values, std::int64_t count) {
   return std::sqrt(squares);
 }
 
+bool has_q8_activations(const Problem& problem) { return problem.option("activations") == "q8"; }
+
+// A as the products see it: with activations=q8 each block of 32 is its int8 codes times its scale.
+std::vector<double> rows_of(const Problem& problem, const Array& a) {
+  if (!has_q8_activations(problem)) return a.values;
+  const std::vector<float> row(a.values.begin(), a.values.end());
+  std::vector<std::int8_t> codes(row.size());
+  std::vector<float> scales(row.size() / kInt8Block);
+  quantise_int8_blocks(row.data(), static_cast<std::int64_t>(row.size()), codes.data(),
+                       scales.data());
+  std::vector<double> rounded(row.size());
+  for (std::size_t i = 0; i < row.size(); ++i)
+    rounded[i] = static_cast<double>(codes[i]) * scales[i / kInt8Block];
+  return rounded;
+}
+
 void meaning(const Problem& problem, Values& values) {
   const std::int64_t m = problem.axis("m");
   const std::int64_t n = problem.axis("n");
   const std::int64_t k = problem.axis("k");
   const Expression& act = activation(problem.option("act"));
   const std::vector<double> b = columns_of(values["b"]);
-  const double* a = values["a"].values.data();
+  const std::vector<double> rows = rows_of(problem, values["a"]);
+  const double* a = rows.data();
   Array& d = values["d"];
   d.magnitude.resize(d.values.size());
   std::vector<double> norms(static_cast<std::size_t>(n));
@@ -59,6 +77,7 @@ void meaning(const Problem& problem, Values& values) {
 }
 
 Unit unit_of(const Problem& problem) {
+  if (has_q8_activations(problem)) return Unit::int8;
   const DType a = problem.dtype("a");
   if (a != problem.dtype("b")) return Unit::fp32;
   return a == DType::bf16 ? Unit::bf16 : a == DType::fp16 ? Unit::fp16 : Unit::fp32;
@@ -99,6 +118,75 @@ Dims strides_a(const Problem& problem, const Dims& shape) {
 }
 Dims strides_b(const Problem& problem, const Dims& shape) {
   return order(shape, problem.option("layout")[1] == 't');
+}
+
+// What may be b: the floats, and weights in GGUF blocks.
+std::vector<DType> types_of_b() {
+  std::vector<DType> types = common_floats();
+  for (const DTypeInfo& type : dtypes())
+    if (type.is_block()) types.push_back(type.dtype);
+  return types;
+}
+
+std::string invalid(const Problem& problem) {
+  const ArgChoice& b = problem.arg("b");
+  const std::string type(name(b.dtype));
+  if (!info(b.dtype).is_block())
+    return has_q8_activations(problem)
+               ? "activations=q8 is for b in GGUF blocks (as q4_1), not for " + type
+               : "";
+  if (b.shape[0] > 1 && b.strides[0] != 1)
+    return "b is " + type + ", whose blocks run along k: layout must be nt or tt (a weight [n, k])";
+  if (b.shape[0] % info(b.dtype).unit_elements != 0)
+    return "b is " + type + ": k=" + std::to_string(b.shape[0]) + " must be a multiple of " +
+           std::to_string(info(b.dtype).unit_elements) + ", its block";
+  return "";
+}
+
+// Weights in blocks: every type, one block and several, one column and several, up to eight rows
+// and more, each way to read A.
+void add_block_cases(std::vector<Case>& list) {
+  const auto add = [&](const char* set, std::string text) {
+    list.push_back({set, std::move(text)});
+  };
+  for (const DTypeInfo& type : dtypes()) {
+    if (!type.is_block()) continue;
+    const std::string b = " layout=nt b=" + std::string(type.name);
+    const std::string block = std::to_string(type.unit_elements);
+    const std::string odd = std::to_string(type.unit_elements * 3);
+    for (const char* activations : {"", " activations=q8"}) {
+      add("edges", "m=1 n=1 a=f32 k=" + block + b + activations);
+      add("edges", "m=3 n=17 a=bf16 d=f32 k=" + odd + b + activations);
+      add("edges", "m=8 n=33 a=f32 k=768 bias=f32 act=gelu residual=f32" + b + activations);
+      add("edges", "m=21 n=35 a=f32 k=" + odd + b + activations);
+      add("edges", "m=2 n=5 a=f32 k=512 data=extreme" + b + activations);
+    }
+    add("edges", "m=4 n=7 a=fp16 k=512 data=zeros" + b);
+  }
+  for (const char* q8 : {"", " activations=q8"}) {
+    const std::string option = q8;
+    for (const char* shape : {"m=0 n=5 k=32", "m=5 n=0 k=32", "m=5 n=3 k=0"})
+      add("edges", shape + (" a=f32 b=q4_1 layout=nt" + option));
+    add("edges", "m=5 n=9 k=96 a=f32 b=q4_0 layout=tt" + option);
+    add("edges", "m=3 n=9 k=64 a=f32 b=q8_0 layout=nt a.stride=160,2 b.stride=1,96" + option);
+    add("edges", "m=9 n=40 k=256 a=bf16 b=q6_k layout=nt d=fp16 d.stride=1,9" + option);
+    add("edges", "m=2 n=3 k=8192 a=f32 b=q4_1 layout=nt" + option);
+    add("edges", "m=1 n=2 k=8192 a=f32 b=q4_k layout=nt data=extreme" + option);
+    add("edges", "m=1 n=300 k=576 a=f32 b=q4_1 layout=nt" + option);
+    add("edges", "m=70 n=100 k=512 a=bf16 b=q4_k layout=nt bias=bf16" + option);
+    add("smoke", "m=1 n=48 k=64 a=f32 b=q4_1 layout=nt" + option);
+    add("ci", "m=40 n=100 k=512 a=f32 b=q6_k layout=nt" + option);
+    for (const char* b : {"q4_0", "q4_1", "q8_0", "q4_k", "q6_k"}) {
+      add("roof", "m=1 n=4096 k=4096 a=f32 layout=nt b=" + (b + option));
+      add("ci", "m=1 n=512 k=512 a=f32 layout=nt b=" + (b + option));
+    }
+    add("roof", "m=512 n=4096 k=4096 a=f32 layout=nt b=q4_1" + option);
+    add("smollm2_135m.decode", "m=1 n=576 k=576 a=f32 b=q4_1 layout=nt" + option);
+    add("smollm2_135m.decode", "m=1 n=192 k=576 a=f32 b=q4_1 layout=nt" + option);
+    add("smollm2_135m.decode", "m=1 n=49152 k=576 a=f32 b=q8_0 layout=nt" + option);
+    add("smollm2_135m.prefill", "m=256 n=1536 k=576 a=f32 b=q4_1 layout=nt" + option);
+  }
+  add("edges", "m=1 n=4 k=32 a=f32 b=q8_0 layout=nt b.stride=1,1073741824");  // beyond 2^31
 }
 
 std::vector<Case> cases() {
@@ -145,6 +233,7 @@ std::vector<Case> cases() {
   add("edges", "m=9 n=40 k=100 a=bf16 b=f32 d=fp16 bias=bf16 residual=f32");
   add("edges", "m=4 n=8 k=16 a=f32 residual=f32 d.alias=residual");
   add("edges", "m=64 n=4 k=8 a=f32 a.stride=67108864,1");  // offsets beyond 2^31
+  add_block_cases(list);
   return list;
 }
 
@@ -163,7 +252,7 @@ const OpDef def{
     .axes = {{"m", "rows of D"}, {"n", "columns of D"}, {"k", "summed over; 0 gives zeros"}},
     .args = {out("d", {"m", "n"}).like("a").alias({"residual"}),
              in("a", {"m", "k"}).strides(strides_a),
-             in("b", {"k", "n"}).like("a").strides(strides_b),
+             in("b", {"k", "n"}).types(types_of_b()).like("a").strides(strides_b),
              in("bias", {"n"}).like("d").optional(),
              in("residual", {"m", "n"}).like("d").optional()},
     .options = {{.name = "layout",
@@ -177,18 +266,27 @@ const OpDef def{
                  .kind = OptionKind::choice,
                  .default_value = "none",
                  .help = "applied in f32 before the residual is added",
-                 .choices = {activation_names().begin(), activation_names().end()}}},
+                 .choices = {activation_names().begin(), activation_names().end()}},
+                {.name = "activations",
+                 .kind = OptionKind::choice,
+                 .default_value = "exact",
+                 .help = "with b in blocks: q8 rounds a to int8 in blocks of 32 along k, one f32 "
+                         "scale each, for integer dot products",
+                 .choices = {"exact", "q8"}}},
     .batch_axis = "m",
     .meaning = meaning,
     .cost = cost,
     .tolerance = tolerance,
+    .invalid = invalid,
     .extreme_limit = extreme_limit,
     .cases = cases(),
     .why_these_inputs =
         "Normal data: sums of random signs, whose error is far below the bound of a wrong tile or a "
         "narrower accumulator. Extents stand on both sides of every register tile and vector; one of "
         "each is 0; layouts and strides are those of slices and transposed weights; extreme data mixes "
-        "magnitudes so that a lost small term or an overflow shows; memory behind every row is NaN.",
+        "magnitudes so that a lost small term or an overflow shows; memory behind every row is NaN. "
+        "Weights in blocks: every type, from one block and one column up to offsets beyond 2^31; "
+        "rounded activations are part of the meaning, so their bound is as tight.",
 };
 
 void add_to(Registry& registry) {
@@ -205,7 +303,8 @@ namespace rooftile {
 void gemm(Stream& stream, const TensorView& d, const TensorView& a, const TensorView& b,
           const GemmOptions& options) {
   const TensorView views[]{d, a, b, options.bias, options.residual};
-  const OptionValue values[]{{"act", std::string(options.act)}};
+  const OptionValue values[]{{"act", std::string(options.act)},
+                             {"activations", std::string(options.activations)}};
   call(catalogue(), "gemm", stream, views, values);
 }
 
