@@ -249,8 +249,9 @@ TEST_F(Verify, TakesBlocksAsInputs) {
   OpDef blocks = toy_op();
   blocks.args[1].types({DType::q4_k, DType::q8_0});
   blocks.args[0].types({DType::f32}).default_dtype_of.clear();
-  for (const char* line : {"toy rows=3 cols=512 x=q4_k", "toy rows=3 cols=512 x=q4_k data=extreme",
-                           "toy rows=3 cols=32 x=q8_0", "toy rows=0 cols=256 x=q4_k"}) {
+  for (const char* line :
+       {"toy rows=3 cols=512 y=f32 x=q4_k", "toy rows=3 cols=512 y=f32 x=q4_k data=extreme",
+        "toy rows=3 cols=32 y=f32 x=q8_0", "toy rows=0 cols=256 y=f32 x=q4_k"}) {
     const Problem problem = bind(blocks, parse_problem_text(line));
     EXPECT_EQ(problem.text(), line);
     const auto run = [&](double wrong) {
@@ -264,9 +265,10 @@ TEST_F(Verify, TakesBlocksAsInputs) {
       return verify(blocks, kernel, problem, device_);
     };
     EXPECT_EQ(run(0).status, Status::passed) << line << ": " << run(0).reason;
-    if (problem.axis("rows") > 0) EXPECT_EQ(run(0.01).status, Status::failed) << line;
+    const bool is_empty = problem.axis("rows") == 0;
+    EXPECT_EQ(run(0.01).status, is_empty ? Status::passed : Status::failed) << line;
   }
-  const Problem problem = bind(blocks, parse_problem_text("toy rows=3 cols=512 x=q4_k"));
+  const Problem problem = bind(blocks, parse_problem_text("toy rows=3 cols=512 y=f32 x=q4_k"));
   EXPECT_EQ(problem.bytes("x"), 3 * 2 * 144);
 }
 
