@@ -127,6 +127,8 @@ class Completer {
       for (const std::string& topic : verb.topics) add(topic);
     } else if (verb.words == Words::topics && verb.is_global && place == 2) {
       add_operations(false);
+    } else if (verb.words == Words::model && is_first) {
+      list_.push_back({":files"});
     } else if (verb.words == Words::problem || verb.words == Words::kernels) {
       const std::size_t num_names = verb.words == Words::kernels ? 2 : 1;
       if (place <= num_names) {

@@ -89,6 +89,13 @@ ArgDef inout(std::string name, std::vector<std::string> axes) {
 
 std::vector<DType> common_floats() { return {DType::f32, DType::bf16, DType::fp16}; }
 
+std::vector<DType> floats_and_blocks() {
+  std::vector<DType> types = common_floats();
+  for (const DTypeInfo& type : dtypes())
+    if (type.is_block()) types.push_back(type.dtype);
+  return types;
+}
+
 std::string_view name(Determinism determinism) {
   static constexpr std::array<std::string_view, 3> kNames{"any", "repeatable", "batch_invariant"};
   return kNames.at(static_cast<std::size_t>(determinism));

@@ -71,6 +71,8 @@ ArgDef inout(std::string name, std::vector<std::string> axes);
 
 /// f32, bf16, fp16: what most arguments may be.
 std::vector<DType> common_floats();
+/// The same and every type of GGUF blocks: what weights may be.
+std::vector<DType> floats_and_blocks();
 
 enum class OptionKind : std::uint8_t { number, integer, choice };
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "rooftile/device/cpu/decode_row.h"
 #include "rooftile/device/cpu/pieces.h"
 #include "rooftile/device/cpu/simd.h"
 #include "rooftile/op/kernel.h"
@@ -31,9 +32,6 @@ Support supports(const Problem& problem, const DeviceProperties&) {
   for (const char* name : {"y", "table"})
     if (problem.axis("cols") > 1 && problem.arg(name).strides[1] != 1)
       return unsupported(std::string(name) + ": elements of a row must be adjacent");
-  const DType table = problem.dtype("table");
-  if (table != DType::f32 && table != DType::bf16 && table != DType::fp16)
-    return unsupported("table is " + std::string(name(table)) + ": takes f32, bf16 and fp16");
   return supported();
 }
 

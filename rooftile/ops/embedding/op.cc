@@ -104,6 +104,12 @@ std::vector<Case> cases() {
       edge("rows=4 cols=70 vocab=20 y=" + std::string(y) + dtype);
   }
   edge("rows=64 cols=8 vocab=64 table=f32 table.stride=67108864,1");  // offsets beyond 2^31
+  for (const DTypeInfo& type : dtypes()) {
+    if (!type.is_block()) continue;
+    const std::string cols = " cols=" + std::to_string(3 * type.unit_elements);
+    edge("rows=5 vocab=9 y=f32 scale=3" + cols + " table=" + std::string(type.name));
+    edge("rows=3 vocab=4 y=bf16 y.stride=800,1" + cols + " table=" + std::string(type.name));
+  }
   return list;
 }
 
@@ -118,7 +124,7 @@ const OpDef def{
     .summary = "Rows of a table by number",
     .formula = "y[r,c] = table[ids[r],c] * scale; NaN where ids[r] is outside [0, vocab)",
     .axes = {{"rows", "tokens"}, {"cols", "elements of a row"}, {"vocab", "rows of the table"}},
-    .args = {out("y", {"rows", "cols"}).like("table"), in("table", {"vocab", "cols"}),
+    .args = {out("y", {"rows", "cols"}).like("table"), in("table", {"vocab", "cols"}).types(floats_and_blocks()),
              in("ids", {"rows"}).types({DType::i32}).data(generate_ids).help("token ids")},
     .options = {{.name = "scale",
                  .default_value = "1",

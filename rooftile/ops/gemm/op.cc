@@ -120,14 +120,6 @@ Dims strides_b(const Problem& problem, const Dims& shape) {
   return order(shape, problem.option("layout")[1] == 't');
 }
 
-// What may be b: the floats, and weights in GGUF blocks.
-std::vector<DType> types_of_b() {
-  std::vector<DType> types = common_floats();
-  for (const DTypeInfo& type : dtypes())
-    if (type.is_block()) types.push_back(type.dtype);
-  return types;
-}
-
 std::string invalid(const Problem& problem) {
   const ArgChoice& b = problem.arg("b");
   const std::string type(name(b.dtype));
@@ -252,7 +244,7 @@ const OpDef def{
     .axes = {{"m", "rows of D"}, {"n", "columns of D"}, {"k", "summed over; 0 gives zeros"}},
     .args = {out("d", {"m", "n"}).like("a").alias({"residual"}),
              in("a", {"m", "k"}).strides(strides_a),
-             in("b", {"k", "n"}).types(types_of_b()).like("a").strides(strides_b),
+             in("b", {"k", "n"}).types(floats_and_blocks()).like("a").strides(strides_b),
              in("bias", {"n"}).like("d").optional(),
              in("residual", {"m", "n"}).like("d").optional()},
     .options = {{.name = "layout",

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+// rooftile check: is this model computed right on this device?
+#include "rooftile/model/check.h"
+
+#include <filesystem>
+#include <unistd.h>
+
+#include "apps/rooftile/models.h"
+#include "cli_help.h"
+#include "rooftile/base/file.h"
+#include "rooftile/base/json.h"
+
+namespace rooftile::cli {
+namespace {
+
+// Long enough for several pages and chunks, and of no meaning to any model.
+constexpr std::string_view kText =
+    "A roof of tiles keeps the rain out as long as every tile overlaps the next: 0123456789, "
+    "\xC3\xA4\xC3\xB6\xC3\xBC, {\"key\": [1, 2, 3]}\n";
+
+std::vector<std::int32_t> check_prompt(const Session& session, const Model& model) {
+  if (session.args.has("--prompt")) return prompt_tokens(session, model);
+  return model.tokenizer().encode(kText, {.add_special = true, .parse_special = false});
+}
+
+void print_check(Session& session, const ModelCheck& check) {
+  const bool colour = session.has_colour();
+  session.progress.clear();
+  session.print((check.passed ? paint("passed", Style::green, colour)
+                              : paint("FAILED", Style::red, colour)) +
+                "  " + paint(check.name, Style::bold, colour) + ": " + check.detail + "\n");
+}
+
+Json as_json(const Session& session, const Model& model, const std::vector<ModelCheck>& checks) {
+  Json list = Json::array();
+  for (const ModelCheck& check : checks)
+    list.push_back({{"name", check.name}, {"passed", check.passed}, {"detail", check.detail}});
+  return {{"schema", 1},
+          {"model", model.name()},
+          {"synthetic", model.is_synthetic()},
+          {"checks", std::move(list)},
+          {"command", model_command(session, "check")}};
+}
+
+int run_check(Session& session) {
+  const std::unique_ptr<Model> model = open_model(session);
+  const std::filesystem::path scratch = cache_folder();
+  std::filesystem::create_directories(scratch);
+  const ModelCheckOptions options{
+      .activations = session.args.value("--activations", "exact"),
+      .kv = parse_dtype(session.args.value("--kv", "fp16")),
+      .prompt = check_prompt(session, *model),
+      .tokens = session.args.integer("--max-tokens", 16, 1, 4096),
+      .scratch_file = scratch / ("check-" + std::to_string(getpid()) + ".kv")};
+  int verified = 0;
+  const std::vector<ModelCheck> checks = check_model(
+      *model, session.device(), session.registry, options,
+      [&](const ModelCheck& check) { print_check(session, check); },
+      [&](const Record& record) {
+        session.progress.update("verify " + record.kernel, ++verified, 0);
+        session.records.push_back(record);
+      });
+  bool all = true;
+  for (const ModelCheck& check : checks) all = all && check.passed;
+  session.print("activations " + options.activations + "\n" + model_command(session, "check") +
+                "\n");
+  session.write_json(as_json(session, *model, checks).dump(1) + "\n");
+  return all ? kGood : kCheckFailed;
+}
+
+}  // namespace
+
+Verb check_verb() {
+  std::vector<ArgOption> options = prompt_options();
+  for (const ArgOption& option : model_options()) options.push_back(option);
+  return {.name = "check",
+          .help = embedded::check,
+          .words = Words::model,
+          .options = std::move(options),
+          .run = run_check};
+}
+
+}  // namespace rooftile::cli

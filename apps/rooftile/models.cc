@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "apps/rooftile/models.h"
+
+#include <cstdio>
+#include <iostream>
+#include <iterator>
+
+#include "rooftile/base/error.h"
+#include "rooftile/base/rng.h"
+#include "rooftile/base/text.h"
+
+namespace rooftile::cli {
+
+std::vector<ArgOption> model_options() {
+  return {{"--activations", "KIND", "exact or q8: how activations meet quantised weights",
+           {"exact", "q8"}},
+          {"--kv", "DTYPE", "of the KV cache; default fp16", {"f32", "bf16", "fp16"}},
+          {"--chunk", "TOKENS", "of a prompt in one pass; default 512"}};
+}
+
+std::vector<ArgOption> prompt_options() {
+  return {{"--prompt", "TEXT", "what the model continues; - reads standard input"},
+          {"--chat", "", "the prompt is a user's message, in the model's chat template"},
+          {"--system", "TEXT", "the system message before it; needs --chat"},
+          {"--max-tokens", "N", "generate at most N"}};
+}
+
+std::unique_ptr<Model> open_model(Session& session) {
+  if (session.args.words.size() != 1)
+    fail_input("name one model: a GGUF file, a folder of Hugging Face, or synthetic:NAME (one of " +
+               join(synthetic_models(), ", ", "") + ")");
+  return Model::open(session.args.words[0], session.device());
+}
+
+std::vector<std::int32_t> prompt_tokens(const Session& session, const Model& model) {
+  if (!session.args.has("--prompt")) fail_input("--prompt TEXT is missing");
+  std::string text = session.args.value("--prompt");
+  if (text == "-") text.assign(std::istreambuf_iterator<char>(std::cin), {});
+  const bool is_chat = session.args.has("--chat");
+  if (session.args.has("--system") && !is_chat) fail_input("--system needs --chat");
+  std::vector<std::int32_t> ids =
+      is_chat ? model.chat_tokens(text, session.args.value("--system"))
+              : model.tokenizer().encode(text, {.add_special = true, .parse_special = false});
+  if (ids.empty()) fail_input("--prompt is empty: a model needs at least one token");
+  return ids;
+}
+
+std::unique_ptr<Runner> make_runner(Session& session, const Model& model, std::int64_t tokens,
+                                    const std::string& activations, std::int64_t sequences) {
+  const std::int64_t context = model.config().context;
+  if (tokens > context)
+    fail_input("prompt and --max-tokens need " + std::to_string(tokens) +
+               " tokens; the context of '" + model.name() + "' is " + std::to_string(context));
+  RunnerOptions options{.tokens = tokens * sequences,
+                        .kv = parse_dtype(session.args.value("--kv", "fp16"))};
+  options.transformer.activations = session.args.value("--activations", activations);
+  options.transformer.most_tokens = session.args.integer("--chunk", 512, 1, 1 << 16);
+  options.transformer.most_sequences = sequences;
+  return std::make_unique<Runner>(model, session.device(), session.registry, options);
+}
+
+std::string hash_of(const std::vector<std::int32_t>& ids) {
+  char text[17];
+  std::snprintf(text, sizeof text, "%016llx",
+                static_cast<unsigned long long>(hash_bytes(ids.data(), ids.size() * sizeof ids[0])));
+  return text;
+}
+
+std::string model_command(const Session& session, const std::string& verb) {
+  std::string command = "rooftile " + verb;
+  for (const std::string& word : session.args.words) command += " " + shell_quote(word);
+  for (const auto& [name, value] : session.args.options) {
+    if (name == "--json" || name == "--report" || name == "--trace") continue;
+    command += " " + name + (value.empty() ? "" : " " + shell_quote(value));
+  }
+  return command;
+}
+
+}  // namespace rooftile::cli

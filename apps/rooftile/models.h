@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the verbs that run a model share: their options, opening it, and its requests.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "apps/rooftile/cli.h"
+#include "rooftile/model/runner.h"
+
+namespace rooftile::cli {
+
+/// --activations, --kv, --context: how a model is run.
+std::vector<ArgOption> model_options();
+/// --prompt, --chat, --system, --max-tokens: what it is asked.
+std::vector<ArgOption> prompt_options();
+
+/// The model that the first word names, opened; says how long that took with --verbose progress.
+/// Throws Error(bad_input) when there is not exactly one word.
+std::unique_ptr<Model> open_model(Session& session);
+
+/// The tokens of --prompt (or of standard input for "-"), as a conversation with --chat.
+std::vector<std::int32_t> prompt_tokens(const Session& session, const Model& model);
+
+/// A runner with room for `tokens` in each of `sequences`. `activations`: where --activations does
+/// not say.
+std::unique_ptr<Runner> make_runner(Session& session, const Model& model, std::int64_t tokens,
+                                    const std::string& activations, std::int64_t sequences = 1);
+
+/// "16 hex digits": FNV-1a over the ids, for comparing runs.
+std::string hash_of(const std::vector<std::int32_t>& ids);
+
+/// The command's options that model_options() and prompt_options() hold, to repeat it.
+std::string model_command(const Session& session, const std::string& verb);
+
+}  // namespace rooftile::cli

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "rooftile/model/transformer_buffers.h"
+
+#include <algorithm>
+
+namespace rooftile {
+namespace {
+
+DeviceMemory floats(Device& device, std::int64_t rows, std::int64_t cols) {
+  return {device, rows * cols * std::int64_t{sizeof(float)}};
+}
+
+PassIntegers split(void* memory, std::int64_t tokens, std::int64_t sequences,
+                   std::int64_t max_pages) {
+  auto* next = static_cast<std::int32_t*>(memory);
+  const auto take = [&](std::int64_t count) { return std::exchange(next, next + count); };
+  return {.ids = take(tokens),
+          .positions = take(tokens),
+          .slots = take(tokens),
+          .starts = take(sequences + 1),
+          .lengths = take(sequences),
+          .page_table = take(sequences * max_pages),
+          .rows = take(tokens),
+          .max_pages = max_pages};
+}
+
+}  // namespace
+
+PassBuffers::PassBuffers(Device& device, const ModelConfig& c, const TransformerOptions& options,
+                         const KvCache& cache)
+    : vocab(c.vocab),
+      x(floats(device, options.most_tokens, c.hidden)),
+      normed(floats(device, options.most_tokens, c.hidden)),
+      q(floats(device, options.most_tokens, c.heads * c.head_dim)),
+      k(floats(device, options.most_tokens, c.kv_heads * c.head_dim)),
+      v(floats(device, options.most_tokens, c.kv_heads * c.head_dim)),
+      attended(floats(device, options.most_tokens, c.heads * c.head_dim)),
+      gate(floats(device, options.most_tokens, c.ffn)),
+      up(floats(device, options.most_tokens, c.ffn)),
+      added(floats(device, options.most_tokens, c.hidden)),
+      logits_memory(floats(device, options.most_tokens, c.vocab)),
+      integer_memory(device, 4 * (4 * options.most_tokens + 2 * options.most_sequences + 1 +
+                                  options.most_sequences * cache.pages_for(c.context))),
+      integers(split(integer_memory.data(), options.most_tokens, options.most_sequences,
+                     cache.pages_for(c.context))) {
+  // What a table holds beyond a sequence's pages is never read, but must be readable.
+  std::fill_n(integers.page_table, options.most_sequences * integers.max_pages, 0);
+}
+
+}  // namespace rooftile
