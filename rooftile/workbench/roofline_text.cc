@@ -12,8 +12,7 @@
 namespace rooftile {
 namespace {
 
-constexpr int kLeftMargin = 9;    // "999 TF/s "
-constexpr int kRightMargin = 20;  // "bf16 1.98 PFLOP/s"
+constexpr int kLeftMargin = 9;  // "999 TF/s "
 constexpr std::string_view kLetters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
 
 struct Point {
@@ -128,6 +127,17 @@ void draw(const Plot& plot, BrailleCanvas& canvas) {
     canvas.letter(plot.x.place(point.intensity), plot.y.place(point.ops_per_s), point.letter);
 }
 
+std::string label_of(const Line& roof) {
+  return roof.label + " " + rate_text(roof.per_s, "FLOP/s");
+}
+
+// Columns right of the plot: a blank and the longest label.
+int right_margin(const Plot& plot) {
+  std::size_t longest = 19;
+  for (const Line& roof : plot.compute) longest = std::max(longest, display_width(label_of(roof)));
+  return static_cast<int>(longest) + 1;
+}
+
 std::string right_aligned(const std::string& text, int width) {
   const auto own = static_cast<int>(display_width(text));
   return std::string(static_cast<std::size_t>(std::max(0, width - own)), ' ') + text;
@@ -143,7 +153,7 @@ std::string plot_text(const Plot& plot, const BrailleCanvas& canvas, int rows, i
   for (const Line& roof : plot.compute) {
     auto row = static_cast<std::size_t>(canvas.row_of(plot.y.place(roof.per_s)));
     while (row + 1 < right.size() && !right[row].empty()) ++row;
-    right[row] = roof.label + " " + rate_text(roof.per_s, "FLOP/s");
+    right[row] = label_of(roof);
   }
   std::string text;
   for (int row = 0; row < rows; ++row) {
@@ -199,7 +209,7 @@ std::string roofline_text(const std::vector<Record>& records, const Ceilings& ce
                           const RooflineText& options) {
   const Plot plot = plan(records, ceilings);
   if (plot.points.empty()) return "";
-  const int columns = std::max(60, options.columns) - kLeftMargin - 2 - kRightMargin;
+  const int columns = std::max(60, options.columns) - kLeftMargin - 2 - right_margin(plot);
   const int rows = std::max(8, options.rows);
   BrailleCanvas canvas(columns, rows);
   draw(plot, canvas);

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -24,7 +25,9 @@ struct TimelineEvent {
   Cost cost{};          // with the data as it was (lengths)
   double start_us = 0;  // since the start of the capture
   double end_us = 0;
-  std::vector<int> reads{};  // indices of earlier events of the same pass whose output it reads
+  std::vector<int> reads{};   // indices of earlier events of the same pass whose output it reads
+  bool output_stays = false;  // later passes read its output too (a KV cache): it must be written
+  bool is_proven = true;      // its kernel has a current proof on this kind of device
 };
 
 /// One forward pass: the prompt, a chunk of it, or one token of every sequence.
@@ -35,9 +38,19 @@ struct TimelinePass {
   double end_us = 0;
 };
 
+/// Weights that were brought into a kernel's own layout while loading.
+struct TimelineLayout {
+  std::string role;                         // of the operations that read them
+  std::string kernel;                       // whose layout it is
+  double bytes = 0;                         // converted
+  double convert_us = 0;                    // once
+  std::optional<double> saves_us_a_pass{};  // against the layout of the file; absent: not measured
+};
+
 struct Timeline {
   std::vector<TimelinePass> passes{};
   std::vector<TimelineEvent> events{};  // by start
+  std::vector<TimelineLayout> layouts{};
 };
 
 /// The same request without the capture: what is quoted.
