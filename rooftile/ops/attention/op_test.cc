@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // The declaration of attention: its meaning on inputs worked by hand, which every kernel must meet
 // as well; its cost; what it refuses.
+#include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <functional>
 #include <limits>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -13,6 +16,7 @@
 #include "rooftile/base/error.h"
 #include "rooftile/base/test_folder.h"
 #include "rooftile/device/cpu/cpu_device.h"
+#include "rooftile/op/generate.h"
 #include "rooftile/op/plan.h"
 #include "rooftile/op/storage.h"
 #include "rooftile/ops/attention/attention.h"
@@ -281,6 +285,42 @@ TEST_F(Attention, DoesNotDependOnPages) {
         EXPECT_EQ(got, expected) << kernel->name << ", pages of " << page_size << ", " << length;
       }
     }
+}
+
+// A prompt at once, in two pieces and token by token, on any number of threads: the same bits.
+TEST_F(Attention, GivesATokenTheSameBitsHoweverItIsFed) {
+  const KernelDef* kernel = catalogue().operation("attention").kernels.front();
+  const auto problem_of = [](std::int64_t tokens) {
+    return catalogue().bind("attention heads=6 kv_heads=2 head_dim=24 max_pages=40 q=bf16 tokens=" +
+                            std::to_string(tokens));
+  };
+  const Problem whole = problem_of(600);
+  Values all(whole);
+  generate_inputs(op(), whole, all);
+  all["kv_lengths"].values = {600};
+  for (std::int64_t p = 0; p < 40; ++p) all["page_table"][p] = static_cast<double>(39 - p);
+  const std::vector<double> expected = run(*kernel, whole, all).out;
+  for (const int threads : {1, 5}) {
+    device_ = make_cpu_device(threads);
+    stream_ = device_->make_stream();
+    EXPECT_EQ(run(*kernel, whole, all).out, expected) << threads << " threads";
+  }
+  const auto expect_piece = [&](std::int64_t first, std::int64_t tokens) {
+    const Problem piece = problem_of(tokens);
+    Values values = all;
+    constexpr std::int64_t kRow = 6 * 24;
+    const auto begin = all["q"].values.begin() + first * kRow;
+    values["q"].values.assign(begin, begin + tokens * kRow);
+    values["q_starts"].values = {0, static_cast<double>(tokens)};
+    values["kv_lengths"].values = {static_cast<double>(first + tokens)};
+    values["out"].values.resize(static_cast<std::size_t>(tokens * kRow));
+    const std::vector<double> got = run(*kernel, piece, values).out;
+    EXPECT_TRUE(std::equal(got.begin(), got.end(), expected.begin() + first * kRow))
+        << tokens << " tokens from " << first;
+  };
+  expect_piece(0, 300);
+  expect_piece(300, 300);
+  for (const std::int64_t token : {0, 1, 255, 256, 257, 511, 599}) expect_piece(token, 1);
 }
 
 TEST(AttentionCost, CountsWhatTheDataMakeOfIt) {
