@@ -2,8 +2,8 @@
 // rooftile check: is this model computed right on this device?
 #include "rooftile/model/check.h"
 
-#include <filesystem>
 #include <unistd.h>
+#include <filesystem>
 
 #include "apps/rooftile/models.h"
 #include "cli_help.h"
@@ -26,9 +26,9 @@ std::vector<std::int32_t> check_prompt(const Session& session, const Model& mode
 void print_check(Session& session, const ModelCheck& check) {
   const bool colour = session.has_colour();
   session.progress.clear();
-  session.print((check.passed ? paint("passed", Style::green, colour)
-                              : paint("FAILED", Style::red, colour)) +
-                "  " + paint(check.name, Style::bold, colour) + ": " + check.detail + "\n");
+  session.print(
+      (check.passed ? paint("passed", Style::green, colour) : paint("FAILED", Style::red, colour)) +
+      "  " + paint(check.name, Style::bold, colour) + ": " + check.detail + "\n");
 }
 
 Json as_json(const Session& session, const Model& model, const std::vector<ModelCheck>& checks) {

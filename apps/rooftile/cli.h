@@ -84,6 +84,7 @@ Verb compare_verb();
 Verb tune_verb();
 Verb run_verb();
 Verb check_verb();
+Verb profile_verb();
 Verb completion_verb();
 Verb help_verb();
 

@@ -12,7 +12,9 @@
 namespace rooftile::cli {
 
 std::vector<ArgOption> model_options() {
-  return {{"--activations", "KIND", "exact or q8: how activations meet quantised weights",
+  return {{"--activations",
+           "KIND",
+           "exact or q8: how activations meet quantised weights",
            {"exact", "q8"}},
           {"--kv", "DTYPE", "of the KV cache; default fp16", {"f32", "bf16", "fp16"}},
           {"--chunk", "TOKENS", "of a prompt in one pass; default 512"}};
@@ -61,8 +63,9 @@ std::unique_ptr<Runner> make_runner(Session& session, const Model& model, std::i
 
 std::string hash_of(const std::vector<std::int32_t>& ids) {
   char text[17];
-  std::snprintf(text, sizeof text, "%016llx",
-                static_cast<unsigned long long>(hash_bytes(ids.data(), ids.size() * sizeof ids[0])));
+  std::snprintf(
+      text, sizeof text, "%016llx",
+      static_cast<unsigned long long>(hash_bytes(ids.data(), ids.size() * sizeof ids[0])));
   return text;
 }
 

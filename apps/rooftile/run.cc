@@ -55,13 +55,13 @@ class StopFilter {
 
 Sampling read_sampling(const Session& session) {
   const ParsedArgs& args = session.args;
-  return {.temperature = static_cast<float>(args.number("--temperature", 0, 0, 100)),
-          .top_k = static_cast<std::int32_t>(args.integer("--top-k", 0, 0, 1 << 30)),
-          .top_p = static_cast<float>(args.number("--top-p", 1, 0, 1)),
-          .min_p = static_cast<float>(args.number("--min-p", 0, 0, 1)),
-          .repetition_penalty =
-              static_cast<float>(args.number("--repetition-penalty", 1, 1e-3, 100)),
-          .seed = args.integer("--seed", 0, 0, std::int64_t{1} << 62)};
+  return {
+      .temperature = static_cast<float>(args.number("--temperature", 0, 0, 100)),
+      .top_k = static_cast<std::int32_t>(args.integer("--top-k", 0, 0, 1 << 30)),
+      .top_p = static_cast<float>(args.number("--top-p", 1, 0, 1)),
+      .min_p = static_cast<float>(args.number("--min-p", 0, 0, 1)),
+      .repetition_penalty = static_cast<float>(args.number("--repetition-penalty", 1, 1e-3, 100)),
+      .seed = args.integer("--seed", 0, 0, std::int64_t{1} << 62)};
 }
 
 double per_s(double count, double us) { return us > 0 ? count / us * 1e6 : 0; }
@@ -81,13 +81,12 @@ double decode_bytes(const ProfiledModel& model, std::int64_t context) {
 double prefill_ops(const Model& model, std::int64_t tokens) {
   const ModelConfig& c = model.config();
   const double table = static_cast<double>(c.vocab) * static_cast<double>(c.hidden);
-  const double matrices =
-      num_parameters(model.weights()) - table * (c.is_tied ? 1 : 2);
+  const double matrices = num_parameters(model.weights()) - table * (c.is_tied ? 1 : 2);
   return 2 * (matrices * static_cast<double>(tokens) + table);
 }
 
-void print_figures(Session& session, Runner& runner, const CleanRun& times,
-                   const Completion& done, std::int64_t prompt) {
+void print_figures(Session& session, Runner& runner, const CleanRun& times, const Completion& done,
+                   std::int64_t prompt) {
   const ProfiledModel about = description(runner.model(), runner.cache());
   const std::int64_t context = prompt + static_cast<std::int64_t>(done.tokens.size());
   const double prefill = per_s(static_cast<double>(times.prefill_tokens), times.prefill_us);
@@ -100,20 +99,20 @@ void print_figures(Session& session, Runner& runner, const CleanRun& times,
           (done.cached_tokens > 0 ? " (" + std::to_string(done.cached_tokens) + " cached)" : "") +
           ", " + figures(prefill) + " tokens/s";
   if (fp32)
-    text += ", " +
-            figures(100 * per_s(prefill_ops(runner.model(), times.prefill_tokens),
-                                times.prefill_us) /
-                    fp32->per_s) +
-            " % MFU (fp32)";
+    text +=
+        ", " +
+        figures(100 * per_s(prefill_ops(runner.model(), times.prefill_tokens), times.prefill_us) /
+                fp32->per_s) +
+        " % MFU (fp32)";
   text += "\n";
   if (times.decode_tokens > 0)
     text += "decode  " + std::to_string(times.decode_tokens) + " tokens, " + figures(decode) +
-            " tokens/s, " + bytes_text(moved) + " a token, " +
-            rate_text(moved * decode, "B/s") + ", " +
-            figures(100 * moved * decode / ceilings.read.per_s) + " % of the measured read rate\n";
+            " tokens/s, " + bytes_text(moved) + " a token, " + rate_text(moved * decode, "B/s") +
+            ", " + figures(100 * moved * decode / ceilings.read.per_s) +
+            " % of the measured read rate\n";
   text += "tokens  " + std::to_string(done.tokens.size()) + ", hash " + hash_of(done.tokens) +
-          ", ended by " + std::string(name(done.finish)) +
-          ", activations " + runner.transformer().options().activations +
+          ", ended by " + std::string(name(done.finish)) + ", activations " +
+          runner.transformer().options().activations +
           (runner.model().is_synthetic() ? "; synthetic weights: the text means nothing" : "") +
           "\n";
   session.print(text + "        " + model_command(session, "run") + "\n");
@@ -149,18 +148,18 @@ int run_run(Session& session) {
     if (stop.empty()) fail_input("--stop is empty: it would stop before the first token");
   StopFilter out(session, stops);
   StreamDecoder decoder(model->tokenizer());
-  rooftile::Request request{.prompt = prompt,
-                  .max_tokens = most,
-                  .sampling = read_sampling(session),
-                  .on_token = [&](std::int32_t token) { return out.push(decoder.push(token)); }};
+  rooftile::Request request{
+      .prompt = prompt,
+      .max_tokens = most,
+      .sampling = read_sampling(session),
+      .on_token = [&](std::int32_t token) { return out.push(decoder.push(token)); }};
   if (!session.args.has("--ignore-end")) request.end_ids = model->end_ids();
   CleanRun times;
   const Completion done = runner->generate(std::span(&request, 1), times).front();
   if (done.finish != Finish::stopped) out.push(decoder.finish());
   out.flush();
   print_figures(session, *runner, times, done, static_cast<std::int64_t>(prompt.size()));
-  session.write_json(
-      to_json(session, *runner, times, done, out.text(), prompt).dump(1) + "\n");
+  session.write_json(to_json(session, *runner, times, done, out.text(), prompt).dump(1) + "\n");
   return kGood;
 }
 

@@ -91,8 +91,8 @@ class Checker {
     const TensorView logits = runner->transformer().forward(runner->stream(), inputs);
     Difference worst;
     for (std::size_t i = 0; i < prompts.size(); ++i) {
-      const Difference d =
-          difference(row_of(logits, static_cast<std::int64_t>(i)), last_logits(fresh(512), prompts[i]));
+      const Difference d = difference(row_of(logits, static_cast<std::int64_t>(i)),
+                                      last_logits(fresh(512), prompts[i]));
       if (d.most >= worst.most) worst = {worst.is_same && d.is_same, d.most, d.magnitude};
     }
     return judge("one row against a batch", worst, is_invariant(), "3 sequences of unequal length");
@@ -148,13 +148,11 @@ class Checker {
 
  private:
   std::unique_ptr<Runner> fresh(std::int64_t chunk, std::int64_t sequences = 1) {
-    RunnerOptions options{
-        .tokens = sequences *
-                  (static_cast<std::int64_t>(options_.prompt.size()) + options_.tokens + 1),
-        .kv = options_.kv};
-    options.transformer = {.activations = options_.activations,
-                           .most_tokens = chunk,
-                           .most_sequences = sequences};
+    RunnerOptions options{.tokens = sequences * (static_cast<std::int64_t>(options_.prompt.size()) +
+                                                 options_.tokens + 1),
+                          .kv = options_.kv};
+    options.transformer = {
+        .activations = options_.activations, .most_tokens = chunk, .most_sequences = sequences};
     return std::make_unique<Runner>(model_, device_, registry_, options);
   }
   static Runner& runner_of(const std::unique_ptr<Runner>& runner) { return *runner; }
@@ -185,8 +183,7 @@ class Checker {
     }
     runner.stream().synchronise();
     for (const Plan* plan : runner.plans().plans())
-      is_invariant_ = is_invariant_ &&
-                      plan->kernel().determinism == Determinism::batch_invariant;
+      is_invariant_ = is_invariant_ && plan->kernel().determinism == Determinism::batch_invariant;
     return row_of(logits, 0);
   }
   Row last_logits(Runner& runner, const Tokens& tokens) {

@@ -16,7 +16,7 @@ namespace ROOFTILE_API rooftile {
 
 /// One question and its answer.
 struct ModelCheck {
-  std::string name;    // "one row against a batch"
+  std::string name;  // "one row against a batch"
   bool passed = false;
   std::string detail;  // what was compared, and by how much it differed
 };

@@ -48,8 +48,8 @@ void compare(const TensorView& weight, PlanStore& plans, Stream& stream, Tally& 
   stream.synchronise();
   for (std::int64_t i = 0; i < m; ++i)
     for (std::int64_t r = 0; r < rows; ++r) {
-      const double expected = load_element(weight.dtype, weight.data,
-                                           r * cols + columns[static_cast<std::size_t>(i)]);
+      const double expected =
+          load_element(weight.dtype, weight.data, r * cols + columns[static_cast<std::size_t>(i)]);
       ++tally.compared;
       if (double{got[static_cast<std::size_t>(i * rows + r)]} != expected) ++tally.wrong;
     }

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "rooftile/base/api.h"
+#include "rooftile/ops/rope/rope.h"
 
 namespace ROOFTILE_API rooftile {
 
@@ -16,10 +17,6 @@ struct GgufContent;
 
 enum class Architecture : std::uint8_t { llama, qwen2, qwen3, gemma3 };
 std::string_view name(Architecture architecture);
-
-/// Which elements of a head rotate together: (i, i + half) or (2 i, 2 i + 1). Llama weights in GGUF
-/// have their rows permuted for the second, all others here are for the first.
-enum class RopePairing : std::uint8_t { half, interleaved };
 
 enum class RopeScalingKind : std::uint8_t {
   none,
@@ -30,7 +27,7 @@ enum class RopeScalingKind : std::uint8_t {
 };
 
 /// How positions beyond the trained context are rotated. Only what the kind needs is set.
-struct RopeScaling {
+struct RopeScalingSettings {
   RopeScalingKind kind = RopeScalingKind::none;
   double factor = 1;
   std::int64_t original_context = 0;  // llama3, yarn
@@ -60,10 +57,12 @@ struct ModelConfig {
   double rms_eps = 1e-6;
   double attention_scale = 0;  // of the logits, 1/sqrt(head_dim) where nothing else is said
 
+  /// Llama weights in GGUF have their rows permuted for interleaved pairs, all others are for
+  /// halves.
   RopePairing rope_pairing = RopePairing::half;
   double rope_theta = 10000;
   double rope_local_theta = 0;  // of the layers with a window, unscaled; 0: as the others
-  RopeScaling rope_scaling{};
+  RopeScalingSettings rope_scaling{};
 
   std::int64_t sliding_window = 0;  // keys that a query sees, its own included; 0: no layer has one
   std::vector<bool> is_sliding{};   // of each layer

@@ -59,7 +59,7 @@ void read_extents(const Keys& keys, const GgufContent& gguf, ModelConfig& config
   config.rope_dim = keys.extent_or("rope.dimension_count", config.head_dim);
 }
 
-void read_rope_scaling(const Keys& keys, const GgufContent& gguf, RopeScaling& scaling) {
+void read_rope_scaling(const Keys& keys, const GgufContent& gguf, RopeScalingSettings& scaling) {
   const std::string kind = keys.text_or("rope.scaling.type", "none");
   scaling.factor = keys.number_or("rope.scaling.factor", keys.number_or("rope.scale_linear", 1));
   if (scaling.factor == 0) scaling.factor = 1;  // llama.cpp: 0 says that there is none

@@ -109,7 +109,7 @@ void read_extents(const Object& json, ModelConfig& config) {
   config.rope_dim = static_cast<std::int64_t>(static_cast<double>(config.head_dim) * share);
 }
 
-void read_rope_scaling(const Object& json, std::int64_t context, RopeScaling& scaling) {
+void read_rope_scaling(const Object& json, std::int64_t context, RopeScalingSettings& scaling) {
   const std::string kind = json.text_or("rope_type", json.text_or("type", "default"));
   scaling.factor = json.number_or("factor", 1);
   scaling.original_context = json.integer_or("original_max_position_embeddings", context);

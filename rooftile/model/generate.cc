@@ -60,9 +60,8 @@ class Run {
     TimelinePass entry{.phase = phase, .start_us = now_us() - origin_us_};
     for (const PassInput& input : inputs)
       entry.tokens += static_cast<std::int64_t>(input.tokens.size());
-    const TensorView logits =
-        transformer_.forward(stream_, inputs, *capture_,
-                             static_cast<int>(capture_->passes.size()), origin_us_);
+    const TensorView logits = transformer_.forward(
+        stream_, inputs, *capture_, static_cast<int>(capture_->passes.size()), origin_us_);
     entry.end_us = now_us() - origin_us_;
     capture_->passes.push_back(entry);
     return logits;
@@ -77,9 +76,8 @@ class Run {
       const std::size_t count = std::min(most, active.next.size() - at);
       const auto first = active.next.begin() + static_cast<std::ptrdiff_t>(at);
       const bool is_last = at + count == active.next.size();
-      const PassInput input{&active.sequence,
-                            {first, first + static_cast<std::ptrdiff_t>(count)},
-                            is_last ? 1 : 0};
+      const PassInput input{
+          &active.sequence, {first, first + static_cast<std::ptrdiff_t>(count)}, is_last ? 1 : 0};
       logits = pass("prefill", std::span(&input, 1));
     }
     transformer_.cache().publish(active.sequence);
@@ -95,8 +93,7 @@ class Run {
       settings.push_back(active_[i].request->sampling);
       history.emplace_back(active_[i].sequence.tokens);
     }
-    const std::span<const std::int32_t> drawn =
-        sampler_.draw(stream_, logits, settings, history);
+    const std::span<const std::int32_t> drawn = sampler_.draw(stream_, logits, settings, history);
     for (std::size_t i = first; i < active_.size(); ++i) {
       if (drawn[i - first] < 0)
         throw Error(ErrorCode::internal, "no token can be drawn: the logits hold NaN or infinity");

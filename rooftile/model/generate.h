@@ -58,7 +58,8 @@ std::vector<Completion> generate(Transformer& transformer, Stream& stream,
                                  std::span<const Request> requests, CleanRun& times,
                                  Timeline* capture = nullptr);
 
-/// The ids drawn from `logits` [rows, vocab], row i for requests[i], whose sequence is `history[i]`.
+/// The ids drawn from `logits` [rows, vocab], row i for requests[i], whose sequence is
+/// `history[i]`.
 class Sampler {
  public:
   explicit Sampler(Device& device, std::int64_t most_rows);

@@ -55,8 +55,7 @@ class GgufModel final : public Model {
           return tensor == nullptr ? std::nullopt : std::optional(tensor->view());
         },
         WeightNames::gguf);
-    tokenizer_ =
-        make_tokenizer(tokenizer_data_from_gguf(TokenizerMetadata(file_.metadata())));
+    tokenizer_ = make_tokenizer(tokenizer_data_from_gguf(TokenizerMetadata(file_.metadata())));
     complete();
   }
 

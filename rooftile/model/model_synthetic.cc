@@ -117,7 +117,8 @@ std::vector<std::string> synthetic_models() {
 
 std::unique_ptr<Model> open_synthetic(const std::string& name, Device& device) {
   const auto found = std::ranges::find(kShapes, name, &Shape::name);
-  if (found == std::end(kShapes)) fail_input(unknown_name("synthetic model", name, synthetic_models()));
+  if (found == std::end(kShapes))
+    fail_input(unknown_name("synthetic model", name, synthetic_models()));
   return std::make_unique<SyntheticModel>(*found, device);
 }
 

@@ -27,7 +27,7 @@ struct Named {
   std::array<const char*, 4> patterns;  // applied one after the other; null: none
 };
 
-constexpr std::array kNamed{
+const std::array kNamed{
     // What converters write for a model that they do not know.
     Named{"default",
           {R"([\p{P}\$\+<=>\^~\|]+)",

@@ -3,9 +3,11 @@
 
 #include <algorithm>
 #include <chrono>
+#include <map>
 
 #include "rooftile/base/error.h"
 #include "rooftile/op/dispatch.h"
+#include "rooftile/op/proof.h"
 #include "rooftile/op/storage.h"
 
 namespace rooftile {
@@ -93,12 +95,14 @@ void Program::run(Stream& stream, Timeline& capture, int pass, double origin_us)
   const Context context{.stream = &stream, .workspace = store_->workspace()};
   const auto first = static_cast<int>(capture.events.size());
   std::vector<std::pair<double, double>> times(steps_.size());
+  std::map<const KernelDef*, bool> proven;
   for (std::size_t i = 0; i < steps_.size(); ++i) {
     times[i].first = now_us();
     steps_[i].plan->run(context, steps_[i].views);
     stream.synchronise();
     times[i].second = now_us();
   }
+  const DeviceProperties& device = stream.device().properties();
   // After the pass, so that what is slow to say does not stand between the steps.
   for (std::size_t i = 0; i < steps_.size(); ++i) {
     const Step& step = steps_[i];
@@ -112,6 +116,12 @@ void Program::run(Stream& stream, Timeline& capture, int pass, double origin_us)
                         .start_us = times[i].first - origin_us,
                         .end_us = times[i].second - origin_us};
     for (const int read : step.reads) event.reads.push_back(first + read);
+    event.output_stays = std::ranges::any_of(
+        step.op->args, [](const ArgDef& arg) { return arg.role == Role::inout; });
+    const auto [proof, is_new] = proven.try_emplace(&step.plan->kernel());
+    if (is_new)
+      proof->second = proof_state(*step.op, step.plan->kernel(), device) == ProofState::current;
+    event.is_proven = proof->second;
     capture.events.push_back(std::move(event));
   }
 }

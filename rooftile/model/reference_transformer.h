@@ -60,8 +60,7 @@ class ReferenceTransformer {
     double squares = 0;
     for (const double value : x) squares += value * value;
     const double scale = 1 / std::sqrt(squares / static_cast<double>(x.size()) + c_.rms_eps);
-    for (std::size_t i = 0; i < x.size(); ++i)
-      x[i] *= scale * (weight[i] + c_.norm_weight_offset);
+    for (std::size_t i = 0; i < x.size(); ++i) x[i] *= scale * (weight[i] + c_.norm_weight_offset);
     return x;
   }
 
@@ -80,9 +79,9 @@ class ReferenceTransformer {
     const std::int64_t pairs = c_.rope_dim / 2;
     for (std::size_t head = 0; head < x.size(); head += static_cast<std::size_t>(c_.head_dim))
       for (std::int64_t i = 0; i < pairs; ++i) {
-        const double angle = static_cast<double>(position) *
-                             std::pow(theta, -2.0 * static_cast<double>(i) /
-                                                 static_cast<double>(c_.rope_dim));
+        const double angle =
+            static_cast<double>(position) *
+            std::pow(theta, -2.0 * static_cast<double>(i) / static_cast<double>(c_.rope_dim));
         const bool is_half = c_.rope_pairing == RopePairing::half;
         double& a = x[head + static_cast<std::size_t>(is_half ? i : 2 * i)];
         double& b = x[head + static_cast<std::size_t>(is_half ? i + pairs : 2 * i + 1)];
@@ -95,7 +94,8 @@ class ReferenceTransformer {
   void layer(Rows& x, std::int64_t index) const {
     const LayerWeights& w = w_.layers[static_cast<std::size_t>(index)];
     const bool is_sliding = c_.is_sliding[static_cast<std::size_t>(index)];
-    const double theta = is_sliding && c_.rope_local_theta > 0 ? c_.rope_local_theta : c_.rope_theta;
+    const double theta =
+        is_sliding && c_.rope_local_theta > 0 ? c_.rope_local_theta : c_.rope_theta;
     Rows q, k, v;
     for (std::size_t t = 0; t < x.size(); ++t) {
       const Row h = norm(x[t], w.attn_norm);
@@ -127,8 +127,9 @@ class ReferenceTransformer {
                            std::int64_t window) const {
     const auto dim = static_cast<std::size_t>(c_.head_dim);
     const auto group = static_cast<std::size_t>(c_.heads / c_.kv_heads);
-    const std::size_t first =
-        window > 0 && at + 1 > static_cast<std::size_t>(window) ? at + 1 - static_cast<std::size_t>(window) : 0;
+    const std::size_t first = window > 0 && at + 1 > static_cast<std::size_t>(window)
+                                  ? at + 1 - static_cast<std::size_t>(window)
+                                  : 0;
     Row out(q.size());
     for (std::size_t head = 0; head < static_cast<std::size_t>(c_.heads); ++head) {
       const std::size_t kv = head / group * dim;

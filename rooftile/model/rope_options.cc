@@ -32,7 +32,7 @@ std::string scaling_name(const ModelConfig& config, bool is_local) {
 std::vector<OptionValue> rope_options(const ModelConfig& c, std::int64_t layer) {
   // Layers with a window may have a base of their own, which is never scaled (Gemma 3).
   const bool is_local = c.is_sliding[static_cast<std::size_t>(layer)] && c.rope_local_theta > 0;
-  const RopeScaling& s = c.rope_scaling;
+  const RopeScalingSettings& s = c.rope_scaling;
   std::vector<OptionValue> options{
       {"pairing", c.rope_pairing == RopePairing::half ? "half" : "interleaved"},
       {"rotary", std::to_string(c.rope_dim)},

@@ -9,7 +9,8 @@
 namespace rooftile {
 namespace {
 
-// Parameters of one request: eight numbers of 4 bytes (the id drawn among them), seed and step of 8.
+// Parameters of one request: eight numbers of 4 bytes (the id drawn among them), seed and step
+// of 8.
 constexpr std::int64_t kBytesPerRow = 8 * 4 + 2 * 8;
 constexpr std::size_t kHistoryStep = 256;  // so that few plans serve all lengths
 
@@ -18,9 +19,9 @@ constexpr std::size_t kHistoryStep = 256;  // so that few plans serve all length
 Sampler::Sampler(Device& device, std::int64_t most_rows)
     : memory_(device, most_rows * kBytesPerRow), most_rows_(most_rows) {}
 
-std::span<const std::int32_t> Sampler::draw(Stream& stream, const TensorView& logits,
-                                            std::span<const Sampling> settings,
-                                            std::span<const std::span<const std::int32_t>> history) {
+std::span<const std::int32_t> Sampler::draw(
+    Stream& stream, const TensorView& logits, std::span<const Sampling> settings,
+    std::span<const std::span<const std::int32_t>> history) {
   const auto rows = static_cast<std::int64_t>(settings.size());
   char* next = static_cast<char*>(memory_.data());
   const auto column = [&](DType dtype) {
@@ -61,8 +62,8 @@ std::span<const std::int32_t> Sampler::draw(Stream& stream, const TensorView& lo
     parameters.frequency.as<float>()[i] = s.frequency_penalty;
     std::ranges::copy(history[i], padded.begin() + static_cast<std::ptrdiff_t>(i * longest));
   }
-  parameters.history = TensorView::contiguous(padded.data(), DType::i32,
-                                              {rows, static_cast<std::int64_t>(longest)});
+  parameters.history =
+      TensorView::contiguous(padded.data(), DType::i32, {rows, static_cast<std::int64_t>(longest)});
   sample(stream, ids, logits, seeds, steps, parameters);
   stream.synchronise();
   return drawn;

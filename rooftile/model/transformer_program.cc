@@ -146,8 +146,7 @@ class Builder {
 
   // x = x + a . w, or x + norm(a . w) where the model norms what a block adds.
   void add_to_residual(std::string name, const TensorView& a, const TensorView& w,
-                       const TensorView& bias, const TensorView& post_norm,
-                       std::string norm_name) {
+                       const TensorView& bias, const TensorView& post_norm, std::string norm_name) {
     if (!post_norm.is_present()) return matmul(std::move(name), x(), a, w, bias, x());
     const TensorView added = rows(b_.added, c_.hidden);
     matmul(std::move(name), added, a, w, bias);

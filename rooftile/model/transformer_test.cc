@@ -221,7 +221,8 @@ TEST(Generate, EndsWhereItIsTold) {
   Small model(llama());
   CleanRun times;
   Request request{.prompt = some_tokens(5), .max_tokens = 8};
-  const Tokens all = generate(model.transformer_, *model.stream_, std::span(&request, 1), times)[0].tokens;
+  const Tokens all =
+      generate(model.transformer_, *model.stream_, std::span(&request, 1), times)[0].tokens;
   ASSERT_EQ(all.size(), 8U);
   request.end_ids = {all[3]};
   const std::size_t first = static_cast<std::size_t>(std::ranges::find(all, all[3]) - all.begin());

@@ -60,7 +60,8 @@ std::vector<LayerEntry> layer_entries(const ModelConfig& c) {
 
 std::string extents(const Dims& shape) {
   std::string text;
-  for (const std::int64_t extent : shape) text += (text.empty() ? "" : " x ") + std::to_string(extent);
+  for (const std::int64_t extent : shape)
+    text += (text.empty() ? "" : " x ") + std::to_string(extent);
   return text;
 }
 
@@ -76,7 +77,7 @@ class Finder {
     if (!found) fail_input("the model has no tensor '" + name + "', which its architecture needs");
     if (found->shape != shape)
       fail_input("tensor '" + name + "' is " + extents(found->shape) +
-                 "; the model's settings ask for " + text(shape));
+                 "; the model's settings ask for " + extents(shape));
     return *found;
   }
 
@@ -103,8 +104,8 @@ Weights find_weights(const ModelConfig& config, const TensorSource& source, Weig
   Weights weights;
   weights.embedding = finder.find("token_embd.weight", "model.embed_tokens.weight", table);
   weights.output_norm = finder.find("output_norm.weight", "model.norm.weight", {config.hidden});
-  weights.output = config.is_tied ? weights.embedding
-                                  : finder.find("output.weight", "lm_head.weight", table);
+  weights.output =
+      config.is_tied ? weights.embedding : finder.find("output.weight", "lm_head.weight", table);
   if (config.rope_scaling.kind == RopeScalingKind::table)
     weights.rope_factors = finder.find("rope_freqs.weight", "", {config.rope_dim / 2});
   const std::vector<LayerEntry> entries = layer_entries(config);
@@ -121,10 +122,11 @@ Weights find_weights(const ModelConfig& config, const TensorSource& source, Weig
 void for_each_weight(const Weights& weights, FunctionRef<void(const TensorView&)> visit) {
   visit(weights.embedding);
   for (const LayerWeights& l : weights.layers)
-    for (const TensorView* view :
-         {&l.attn_norm, &l.q, &l.k, &l.v, &l.q_bias, &l.k_bias, &l.v_bias, &l.q_norm, &l.k_norm,
-          &l.o, &l.o_bias, &l.post_attn_norm, &l.ffn_norm, &l.gate, &l.up, &l.down, &l.gate_bias,
-          &l.up_bias, &l.down_bias, &l.post_ffn_norm})
+    for (const TensorView* view : {&l.attn_norm, &l.q,       &l.k,         &l.v,
+                                   &l.q_bias,    &l.k_bias,  &l.v_bias,    &l.q_norm,
+                                   &l.k_norm,    &l.o,       &l.o_bias,    &l.post_attn_norm,
+                                   &l.ffn_norm,  &l.gate,    &l.up,        &l.down,
+                                   &l.gate_bias, &l.up_bias, &l.down_bias, &l.post_ffn_norm})
       if (view->is_present()) visit(*view);
   visit(weights.output_norm);
   if (!is_tied(weights)) visit(weights.output);

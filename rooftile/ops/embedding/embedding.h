@@ -12,9 +12,9 @@ struct EmbeddingOptions {
   double scale = 1;  // Gemma: sqrt(cols), rounded by the caller as the model rounds it
 };
 
-/// y: [rows, cols], f32, bf16 or fp16; table: [vocab, cols], as y or in GGUF blocks; ids: [rows] i32. An id outside
-/// [0, vocab) never leaves the table: its row becomes NaN. Throws Error(bad_input) for shapes that
-/// do not agree.
+/// y: [rows, cols], f32, bf16 or fp16; table: [vocab, cols], as y or in GGUF blocks; ids: [rows]
+/// i32. An id outside [0, vocab) never leaves the table: its row becomes NaN. Throws
+/// Error(bad_input) for shapes that do not agree.
 void embedding(Stream& stream, const TensorView& y, const TensorView& table, const TensorView& ids,
                const EmbeddingOptions& options = {});
 
