@@ -36,7 +36,7 @@ void write_outputs(Session& session, const Profile& profile, const Timeline& tim
     replace_file(session.args.value("--report"), profile_html(profile));
   if (session.args.has("--trace"))
     replace_file(session.args.value("--trace"),
-                 chrome_trace(profile.model, timeline, profile.date));
+                 chrome_trace(profile.model, timeline, description(session.device().properties())));
   session.write_json(profile_json(profile));
 }
 
