@@ -234,9 +234,10 @@ void add_edges(std::vector<Case>& list, const std::string& dtype) {
   edge("tokens=4 sequences=2 heads=2 head_dim=16 max_pages=2 pages=0 lse=f32");
   for (const char* dim : {"1", "7", "8", "16", "20", "33", "80", "256"})
     edge("tokens=5 sequences=2 heads=4 kv_heads=2 max_pages=3 head_dim=" + std::string(dim));
-  for (const char* page : {"1", "3", "16", "64", "128"})
-    edge("tokens=6 sequences=3 heads=3 kv_heads=1 head_dim=16 max_pages=129 lse=f32 page_size=" +
-         std::string(page));
+  for (const char* pages :
+       {"page_size=1 max_pages=300", "page_size=3 max_pages=100", "page_size=16 max_pages=20",
+        "page_size=64 max_pages=5", "page_size=128 max_pages=5"})
+    edge("tokens=6 sequences=3 heads=3 kv_heads=1 head_dim=16 lse=f32 " + std::string(pages));
   for (const char* mask : {"causal_bottom_right", "causal_top_left", "none"})
     edge("tokens=70 sequences=4 heads=6 kv_heads=2 head_dim=24 max_pages=5 lse=f32 mask=" +
          std::string(mask));
