@@ -12,8 +12,8 @@
 namespace rooftile {
 namespace {
 
-// Enough for a thousand long messages; seconds at worst.
-constexpr std::int64_t kMostWork = 20'000'000;
+// Enough for thousands of messages; a second or two at worst.
+constexpr std::int64_t kMostWork = 10'000'000;
 
 jinja::Value json_value(std::string_view text, const char* what) {
   const Json json = Json::parse(text, nullptr, /*allow_exceptions=*/false);

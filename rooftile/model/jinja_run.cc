@@ -9,6 +9,7 @@ namespace rooftile::jinja {
 namespace {
 
 constexpr std::size_t kMostOutputBytes = 16 << 20;
+constexpr std::size_t kLoopRoundWork = 20;  // what making the variable `loop` costs
 
 // The variable `loop` in round `i` over `items`.
 Value loop_variable(const std::vector<Value>& items, std::size_t i) {
@@ -109,6 +110,7 @@ Evaluator::Flow Evaluator::run_loop(const Statement& loop) {
   }
   Flow flow = Flow::normal;
   for (std::size_t i = 0; i < items.size() && flow != Flow::broken; ++i) {
+    budget_.spend(kLoopRoundWork);
     scopes_.back().clear();
     scopes_.back().insert_or_assign("loop", loop_variable(items, i));
     line_ = loop.line;

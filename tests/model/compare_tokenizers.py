@@ -238,8 +238,54 @@ def compare_bytes(ours, tally):
         tally.check("bytes", data, ours.decode(ours.encode(data, False, False)), data)
 
 
-def gguf_merges(tokenizer):
-    return [" ".join(merge) for merge in json.loads(tokenizer.to_str())["model"]["merges"]]
+def scored_merges(tokens, scores):
+    """Merges by rank that give what merging by score gives: every split of a token into two."""
+    ids = {token: i for i, token in enumerate(tokens)}
+    merges = []
+    for token, score in zip(tokens, scores):
+        splits = [(token[:at], token[at:]) for at in range(1, len(token))]
+        merges += [(left, right, score) for left, right in splits if left in ids and right in ids]
+    merges.sort(key=lambda merge: (merge[2], len(merge[0]), len(merge[1])), reverse=True)
+    return ids, [merge[:2] for merge in merges]
+
+
+def from_gguf(path):
+    """The metadata of a real model, and its tokenizer as Hugging Face would have it."""
+    import gguf  # not one of the required packages
+    fields = gguf.GGUFReader(path).fields
+    data = {name: field.contents() for name, field in fields.items() if name.startswith("tokenizer.")}
+    tokens, types = data["tokenizer.ggml.tokens"], data["tokenizer.ggml.token_type"]
+    if data["tokenizer.ggml.model"] == "gpt2":
+        merges = [tuple(merge.split(" ")) for merge in data["tokenizer.ggml.merges"]]
+        theirs = Tokenizer(models.BPE(vocab={token: i for i, token in enumerate(tokens)}, merges=merges))
+        steps = {"smollm": [pre_tokenizers.Digits(individual_digits=True)], "gpt-2": []}[data["tokenizer.ggml.pre"]]
+        theirs.pre_tokenizer = pre_tokenizers.Sequence(steps + [pre_tokenizers.ByteLevel(add_prefix_space=False)])
+        theirs.decoder = decoders.ByteLevel()
+    else:
+        usable = [token if kind in (1, 4, 2, 6) else f"<unusable {i}>" for i, (token, kind) in enumerate(zip(tokens, types))]
+        _, merges = scored_merges(usable, data["tokenizer.ggml.scores"])
+        vocab = {token: i for i, token in enumerate(tokens)}
+        theirs = Tokenizer(models.BPE(vocab=vocab, merges=merges, unk_token=tokens[data["tokenizer.ggml.unknown_token_id"]],
+                                      fuse_unk=True, byte_fallback=True))
+        theirs.normalizer = normalizers.Replace(" ", MARKER)
+        theirs.decoder = decoders.Sequence([decoders.Replace(MARKER, " "), decoders.ByteFallback(), decoders.Fuse()])
+    theirs.add_special_tokens([AddedToken(token, normalized=False) for token, kind in zip(tokens, types) if kind == 3])
+    theirs.add_tokens([AddedToken(token, normalized=False) for token, kind in zip(tokens, types) if kind == 4])
+    if data.get("tokenizer.ggml.add_bos_token"):
+        bos = data["tokenizer.ggml.bos_token_id"]
+        theirs.post_processor = processors.TemplateProcessing(single="[B] $A", special_tokens=[("[B]", bos)])
+    return data, theirs
+
+
+def compare_real(library, path, texts, total):
+    data, theirs = from_gguf(path)
+    for name, ours in (("GGUF", Ours.from_gguf(library, data)), ("json", Ours.from_json(library, theirs.to_str()))):
+        tally = Tally()
+        is_byte_level = data["tokenizer.ggml.model"] == "gpt2"
+        compare(ours, theirs, texts if is_byte_level else without_byte_names(texts), tally, is_byte_level)
+        if is_byte_level:
+            compare_bytes(ours, tally)
+        report(f"{pathlib.Path(path).name[:24]} {name}", tally, total)
 
 
 def report(name, tally, total):
@@ -266,6 +312,9 @@ def main():
         if is_byte_level:
             compare_bytes(ours, tally)
         report(name, tally, total)
+    real = texts + ["the <|im_start|>user", "<start_of_turn>model\n", "<bos>x<eos>", "<|endoftext|>a"]
+    for path in sys.argv[2:]:
+        compare_real(library, path, real, total)
     return 1 if total.different or not total.compared else 0
 
 
