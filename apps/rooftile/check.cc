@@ -7,8 +7,11 @@
 
 #include "apps/rooftile/models.h"
 #include "cli_help.h"
+#include "rooftile/base/error.h"
 #include "rooftile/base/file.h"
 #include "rooftile/base/json.h"
+#include "rooftile/base/text.h"
+#include "rooftile/model/check_reference.h"
 
 namespace rooftile::cli {
 namespace {
@@ -42,8 +45,49 @@ Json as_json(const Session& session, const Model& model, const std::vector<Model
           {"command", model_command(session, "check")}};
 }
 
+// --reference: another program's choices instead of the checks above.
+int run_reference(Session& session, const Model& model) {
+  const std::string file = session.args.value("--reference");
+  const std::optional<std::string> text = read_file(file);
+  if (!text) throw Error(ErrorCode::io, "there is no file '" + file + "'");
+  RunnerOptions options{.kv = parse_dtype(session.args.value("--kv", "fp16"))};
+  options.transformer.activations = session.args.value("--activations", "exact");
+  options.transformer.most_sequences = 1;
+  const ReferenceResult result = compare_with(references_from_json(*text, file), model,
+                                              session.device(), session.registry, options);
+  Json mismatches = Json::array();
+  for (const Mismatch& m : result.mismatches) {
+    session.print("sequence " + std::to_string(m.sequence) + ", token " + std::to_string(m.place) +
+                  ": theirs " + std::to_string(m.theirs) + ", ours " + std::to_string(m.ours) +
+                  ", their gap " + figures(m.gap) + "\n");
+    mismatches.push_back({{"sequence", m.sequence},
+                          {"place", m.place},
+                          {"theirs", m.theirs},
+                          {"ours", m.ours},
+                          {"gap", m.gap}});
+  }
+  print_check(
+      session,
+      {"reference", result.passed(),
+       std::to_string(result.compared) + " choices, " + std::to_string(result.mismatches.size()) +
+           " differ; gaps differ by " + figures(result.median_error) + " (median), at most " +
+           figures(result.largest_error) + "; activations " + options.transformer.activations});
+  session.write_json(Json({{"schema", 1},
+                           {"model", model.name()},
+                           {"activations", options.transformer.activations},
+                           {"passed", result.passed()},
+                           {"compared", result.compared},
+                           {"median_error", result.median_error},
+                           {"largest_error", result.largest_error},
+                           {"mismatches", std::move(mismatches)}})
+                         .dump(1) +
+                     "\n");
+  return result.passed() ? kGood : kCheckFailed;
+}
+
 int run_check(Session& session) {
   const std::unique_ptr<Model> model = open_model(session);
+  if (session.args.has("--reference")) return run_reference(session, *model);
   const std::filesystem::path scratch = cache_folder();
   std::filesystem::create_directories(scratch);
   const ModelCheckOptions options{
@@ -73,6 +117,8 @@ int run_check(Session& session) {
 Verb check_verb() {
   std::vector<ArgOption> options = prompt_options();
   for (const ArgOption& option : model_options()) options.push_back(option);
+  options.push_back(
+      {"--reference", "FILE", "compare with another program's greedy choices instead"});
   return {.name = "check",
           .help = embedded::check,
           .words = Words::model,

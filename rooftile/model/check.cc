@@ -131,7 +131,7 @@ class Checker {
     int passed = 0;
     std::string failures;
     const auto runner = fresh(512);
-    last_logits(runner_of(runner), options_.prompt);
+    last_logits(*runner, options_.prompt);
     completion(*runner);
     for (const Plan* plan : runner->plans().plans()) {
       const Record record = verify(*registry_.operation(plan->problem().op).def, plan->kernel(),
@@ -155,8 +155,6 @@ class Checker {
         .activations = options_.activations, .most_tokens = chunk, .most_sequences = sequences};
     return std::make_unique<Runner>(model_, device_, registry_, options);
   }
-  static Runner& runner_of(const std::unique_ptr<Runner>& runner) { return *runner; }
-
   [[nodiscard]] Tokens head(std::size_t count) const {
     return {options_.prompt.begin(), options_.prompt.begin() + static_cast<std::ptrdiff_t>(count)};
   }
@@ -188,7 +186,9 @@ class Checker {
   }
   Row last_logits(Runner& runner, const Tokens& tokens) {
     Sequence sequence;
-    return logits_of(runner, sequence, tokens);
+    Row logits = logits_of(runner, sequence, tokens);
+    runner.cache().release(sequence);
+    return logits;
   }
   Row last_logits(const std::unique_ptr<Runner>& runner, const Tokens& tokens) {
     return last_logits(*runner, tokens);

@@ -23,7 +23,7 @@ constexpr std::int64_t kFmaRounds = 200000;
 #if defined(__x86_64__)
 #define ROOFTILE_AVX2 __attribute__((target("avx2,fma")))
 #define ROOFTILE_AVX512 __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl")))
-#define ROOFTILE_BF16 __attribute__((target("avx512f,avx512bw,avx512vl,avx512bf16")))
+#define ROOFTILE_BF16 __attribute__((target("avx512f,avx512bw,avx512vl,avx512bf16,avx512vnni")))
 
 ROOFTILE_AVX2 float read_avx2(const float* data, std::int64_t count) {
   __m256 sum[4] = {};
@@ -69,6 +69,32 @@ ROOFTILE_AVX512 float fma_avx512(std::int64_t rounds) {
   __m512 sum = chain[0];
   for (int j = 1; j < 12; ++j) sum = _mm512_add_ps(sum, chain[j]);
   return _mm512_cvtss_f32(sum);
+}
+
+// int8 products by pairs, summed to int32: the three instructions of a dot product without VNNI.
+ROOFTILE_AVX2 float dot_int8_avx2(std::int64_t rounds) {
+  __m256i chain[12];
+  for (int j = 0; j < 12; ++j) chain[j] = _mm256_set1_epi32(j);
+  const __m256i ones = _mm256_set1_epi16(1);
+  for (std::int64_t i = 0; i < rounds; ++i)
+#pragma GCC unroll 12
+    for (auto& value : chain)
+      value = _mm256_add_epi32(value, _mm256_madd_epi16(_mm256_maddubs_epi16(value, ones), ones));
+  __m256i sum = chain[0];
+  for (int j = 1; j < 12; ++j) sum = _mm256_add_epi32(sum, chain[j]);
+  return static_cast<float>(_mm256_extract_epi32(sum, 0));
+}
+
+ROOFTILE_BF16 float dot_int8_vnni(std::int64_t rounds) {
+  __m512i chain[12];
+  for (int j = 0; j < 12; ++j) chain[j] = _mm512_set1_epi32(j);
+  const __m512i x = _mm512_set1_epi8(1);
+  for (std::int64_t i = 0; i < rounds; ++i)
+#pragma GCC unroll 12
+    for (auto& value : chain) value = _mm512_dpbusd_epi32(value, x, x);
+  __m512i sum = chain[0];
+  for (int j = 1; j < 12; ++j) sum = _mm512_add_epi32(sum, chain[j]);
+  return static_cast<float>(_mm512_reduce_add_epi32(sum));
 }
 
 ROOFTILE_BF16 float dot_bf16(std::int64_t rounds) {
@@ -163,6 +189,15 @@ void add_unit(std::vector<Probe>& probes, Unit unit, const std::string& name, do
                     }});
 }
 
+void add_int8(std::vector<Probe>& probes, int threads) {
+#if defined(__x86_64__)
+  if (cpu_isa() >= Isa::avx512_bf16)
+    add_unit(probes, Unit::int8, "int8 dot product", 12 * 128, dot_int8_vnni, threads);
+  else if (cpu_isa() >= Isa::avx2)
+    add_unit(probes, Unit::int8, "int8 products of pairs", 12 * 64, dot_int8_avx2, threads);
+#endif
+}
+
 void add_units(std::vector<Probe>& probes, int threads) {
   // Types without instructions of their own are widened and run at the fp32 rate.
   float (*fma)(std::int64_t) = fma_scalar;
@@ -173,6 +208,7 @@ void add_units(std::vector<Probe>& probes, int threads) {
 #endif
   const double ops = 12 * lanes * 2;
   add_unit(probes, Unit::fp32, "fp32 multiply-add", ops, fma, threads);
+  add_int8(probes, threads);
   add_unit(probes, Unit::fp16, "fp16 widened to fp32", ops, fma, threads);
 #if defined(__x86_64__)
   if (cpu_isa() >= Isa::avx512_bf16) {
