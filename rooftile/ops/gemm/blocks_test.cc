@@ -15,6 +15,7 @@
 #include "rooftile/device/cpu/cpu_device.h"
 #include "rooftile/formats/gguf_blocks.h"
 #include "rooftile/formats/int8_blocks.h"
+#include "rooftile/formats/typed.h"
 #include "rooftile/op/tolerance.h"
 #include "rooftile/ops/catalogue.h"
 #include "rooftile/ops/gemm/cpu_activations.h"
@@ -141,6 +142,47 @@ TEST(GemmBlocks, AreTakenByTheTypedCall) {
                     TensorView::contiguous(a.data(), DType::f32, {1, 2}), weight),
                Error)
       << "[n, k] instead of [k, n]";
+}
+
+// sgl-project/sglang#37759: every block has a scale and a minimum of its own, whatever a kernel
+// takes along k at once. Whole numbers, and activations that int8 holds, so every kernel must be
+// exact.
+TEST(GemmBlocks, EachHaveTheirOwnScaleAndMinimum) {
+  constexpr std::int64_t kN = 3;
+  constexpr std::int64_t kK = 160;
+  std::vector<q4_1> weight(kN * kK / 32);
+  std::vector<float> w(kN * kK);
+  for (std::size_t b = 0; b < weight.size(); ++b) {
+    const auto whole = [](std::size_t value) {
+      return from_float<fp16>(static_cast<float>(value));
+    };
+    weight[b] = {.d = whole(b + 1), .m = whole(100 * (b + 1)), .q = {}};
+    for (std::size_t i = 0; i < 16; ++i)
+      weight[b].q[i] = static_cast<std::uint8_t>(17 * i + 31 * b);
+    dequantise(weight[b], w.data() + 32 * b);
+  }
+  const TestCache cache;
+  const auto device = make_cpu_device(2);
+  const auto stream = device->make_stream();
+  for (const std::int64_t m : {1, 2, 7, 9}) {
+    std::vector<float> a(static_cast<std::size_t>(m * kK));
+    for (std::size_t i = 0; i < a.size(); ++i)
+      a[i] = i % 32 == 5 ? 127.0F : static_cast<float>(i * 37 % 255) - 127.0F;
+    for (const char* activations : {"exact", "q8"}) {
+      std::vector<float> d(static_cast<std::size_t>(m * kN), NAN);
+      gemm(*stream, TensorView::contiguous(d.data(), DType::f32, {m, kN}),
+           TensorView::contiguous(a.data(), DType::f32, {m, kK}),
+           transposed(TensorView::contiguous(weight.data(), DType::q4_1, {kN, kK})),
+           {.activations = activations});
+      for (std::int64_t i = 0; i < m * kN; ++i) {
+        float sum = 0;  // exact: below 2^24
+        for (std::int64_t k = 0; k < kK; ++k)
+          sum += a[static_cast<std::size_t>(i / kN * kK + k)] *
+                 w[static_cast<std::size_t>(i % kN * kK + k)];
+        EXPECT_EQ(d[static_cast<std::size_t>(i)], sum) << m << ' ' << activations << ' ' << i;
+      }
+    }
+  }
 }
 
 TEST(Int8Rows, HaveTheBitsOfTheCodec) {

@@ -89,9 +89,10 @@ struct Sums {
   __m128 offsets[Rows];  // lane 1
 };
 
+// `pair` is k / 16, counted beside k because the loop would divide otherwise.
 template <int Half, class Block, int Rows>
 ROOFTILE_SIMD_INLINE void add_block(Sums<Rows>& sums, const Block& b, const Int8Row (&x)[Rows],
-                                    std::int64_t k) {
+                                    std::int64_t k, std::int64_t pair) {
   const __m256i codes = codes_of(b);
   const __m128 factors = factors_of(b);
 #pragma GCC unroll 4
@@ -101,7 +102,7 @@ ROOFTILE_SIMD_INLINE void add_block(Sums<Rows>& sums, const Block& b, const Int8
       product = dot_signed(codes, x[r].codes + k);
     else
       product = dot(codes, x[r].codes + k);
-    const __m128 scales = _mm_mul_ps(factors, _mm_loadu_ps(x[r].pairs + k / 16));
+    const __m128 scales = _mm_mul_ps(factors, _mm_loadu_ps(x[r].pairs + pair));
     if constexpr (!std::is_same_v<Block, q8_0>)
       sums.offsets[r] = _mm_add_ps(sums.offsets[r], scales);
     sums.products[r][Half] = _mm256_fmadd_ps(_mm256_broadcastss_ps(scales),
@@ -120,12 +121,13 @@ ROOFTILE_SIMD_INLINE void dot_small_blocks(const char* column, const Int8Row (&x
   }
   const auto* block = reinterpret_cast<const Block*>(column);
   std::int64_t k = 0;
-  for (; k + 64 <= ks; k += 64, block += 2) {
+  std::int64_t pair = 0;
+  for (; k + 64 <= ks; k += 64, pair += 4, block += 2) {
     prefetch_ahead(*block);
-    add_block<0>(sums, block[0], x, k);
-    add_block<1>(sums, block[1], x, k + 32);
+    add_block<0>(sums, block[0], x, k, pair);
+    add_block<1>(sums, block[1], x, k + 32, pair + 2);
   }
-  if (k < ks) add_block<0>(sums, *block, x, k);
+  if (k < ks) add_block<0>(sums, *block, x, k, pair);
   for (int r = 0; r < Rows; ++r) {
     results[r] = simd::avx2::sum({sums.products[r][0], sums.products[r][1]});
     if constexpr (!std::is_same_v<Block, q8_0>)
@@ -202,13 +204,20 @@ template <int Rows>
 struct GroupSums {
   __m256 products[Rows][2];
   __m256 offsets[Rows];  // to be subtracted
-  alignas(32) float scales[Rows][8];
 };
 
-// sums += scale * product for group g.
+// The scales of eight groups, in memory, whence one is broadcast for less than from a register. Why
+// not with the sums: they would be kept in memory too.
 template <int Rows>
-ROOFTILE_SIMD_INLINE void add_group(GroupSums<Rows>& sums, int r, int g, __m256i product) {
-  sums.products[r][g % 2] = _mm256_fmadd_ps(_mm256_broadcast_ss(&sums.scales[r][g]),
+struct GroupFactors {
+  alignas(32) float of[Rows][8];
+};
+
+// sums += factor * product for group g.
+template <int Rows>
+ROOFTILE_SIMD_INLINE void add_group(GroupSums<Rows>& sums, const GroupFactors<Rows>& factors, int r,
+                                    int g, __m256i product) {
+  sums.products[r][g % 2] = _mm256_fmadd_ps(_mm256_broadcast_ss(&factors.of[r][g]),
                                             _mm256_cvtepi32_ps(product), sums.products[r][g % 2]);
 }
 
@@ -217,11 +226,12 @@ template <class Block, int Rows>
 ROOFTILE_SIMD_INLINE void add_block(GroupSums<Rows>& sums, const Block& b, const Int8Row (&x)[Rows],
                                     std::int64_t k) {
   const GroupScales weights = group_scales(b);
+  GroupFactors<Rows> factors;
 #pragma GCC unroll 4
   for (int r = 0; r < Rows; ++r) {
     __m256 scales, totals;
     split_pairs(x[r].pairs + k / 16, scales, totals);
-    _mm256_store_ps(sums.scales[r], _mm256_mul_ps(weights.scales, scales));
+    _mm256_store_ps(factors.of[r], _mm256_mul_ps(weights.scales, scales));
     sums.offsets[r] = _mm256_fmadd_ps(weights.mins, totals, sums.offsets[r]);
   }
 #pragma GCC unroll 4
@@ -230,8 +240,8 @@ ROOFTILE_SIMD_INLINE void add_block(GroupSums<Rows>& sums, const Block& b, const
     two_groups(b, i, codes);
 #pragma GCC unroll 4
     for (int r = 0; r < Rows; ++r) {
-      add_group(sums, r, 2 * i, dot(codes[0], x[r].codes + k + 64 * i));
-      add_group(sums, r, 2 * i + 1, dot(codes[1], x[r].codes + k + 64 * i + 32));
+      add_group(sums, factors, r, 2 * i, dot(codes[0], x[r].codes + k + 64 * i));
+      add_group(sums, factors, r, 2 * i + 1, dot(codes[1], x[r].codes + k + 64 * i + 32));
     }
   }
 }
@@ -243,12 +253,13 @@ ROOFTILE_SIMD_INLINE void add_block(GroupSums<Rows>& sums, const q6_k& b, const 
   const __m256i scales16 =
       _mm256_cvtepi8_epi16(_mm_loadu_si128(reinterpret_cast<const __m128i*>(b.scales)));
   const __m256 d = broadcast(b.d);
+  GroupFactors<Rows> factors;
 #pragma GCC unroll 4
   for (int r = 0; r < Rows; ++r) {
     __m256 scales, unused;
     split_pairs(x[r].pairs + k / 16, scales, unused);
     const __m256 scaled = _mm256_mul_ps(d, scales);
-    _mm256_store_ps(sums.scales[r], scaled);
+    _mm256_store_ps(factors.of[r], scaled);
     const __m256i totals = _mm256_madd_epi16(scales16, load32(x[r].sums + k / 16));
     sums.offsets[r] = _mm256_fmadd_ps(_mm256_mul_ps(scaled, _mm256_set1_ps(32)),
                                       _mm256_cvtepi32_ps(totals), sums.offsets[r]);
@@ -270,7 +281,7 @@ ROOFTILE_SIMD_INLINE void add_block(GroupSums<Rows>& sums, const q6_k& b, const 
       for (int r = 0; r < Rows; ++r) {
         const __m256i pairs =
             _mm256_maddubs_epi16(codes[i], load32(x[r].codes + k + 128 * half + 32 * i));
-        add_group(sums, r, 4 * half + i, _mm256_madd_epi16(pairs, scale));
+        add_group(sums, factors, r, 4 * half + i, _mm256_madd_epi16(pairs, scale));
       }
     }
   }
@@ -293,7 +304,7 @@ ROOFTILE_SIMD_INLINE void dot_large_blocks(const char* column, const Int8Row (&x
                  simd::avx2::sum({sums.offsets[r], _mm256_setzero_ps()});
 }
 
-// All columns with rows first .. first + Rows - 1.
+// Column c with rows first .. first + Rows - 1.
 template <class Block, int Rows>
 ROOFTILE_SIMD_INLINE void dot_column(const Q8Task& t, std::int64_t c, std::int64_t first) {
   Int8Row x[Rows];
