@@ -20,6 +20,7 @@ import statistics
 import subprocess
 import sys
 import tempfile
+import urllib.request
 
 import xllamacpp
 
@@ -50,8 +51,15 @@ def server(path, threads):
     return xllamacpp.Server(params)
 
 
+def post(llama, path, body):
+    """Its server listens on this machine alone; tokens are asked for there."""
+    request = urllib.request.Request(llama.listening_address + path, json.dumps(body).encode(), {"Content-Type": "application/json"})
+    with urllib.request.urlopen(request, timeout=60) as answer:
+        return json.load(answer)
+
+
 def tokens_of(llama, text):
-    return llama.handle_tokenize({"content": text, "add_special": True})["tokens"]
+    return post(llama, "/tokenize", {"content": text, "add_special": True})["tokens"]
 
 
 def complete(llama, ids, count, top=0):
@@ -122,7 +130,7 @@ def long_text(llama):
     """A text of PROMPT_TOKENS tokens from the project's own words."""
     words = " ".join((ROOT / "ARCHITECTURE.md").read_text().split())
     ids = tokens_of(llama, words)[:PROMPT_TOKENS]
-    return llama.handle_detokenize({"tokens": ids})["content"]
+    return post(llama, "/detokenize", {"tokens": ids})["content"]
 
 
 def speed(program, model, llama, threads, turns):
