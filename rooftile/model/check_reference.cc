@@ -71,7 +71,8 @@ std::vector<ReferenceSequence> references_from_json(const std::string& text,
                                                     const std::string& what) {
   try {
     std::vector<ReferenceSequence> references;
-    for (const Json& sequence : Json::parse(text).at("sequences"))
+    const Json all = Json::parse(text);
+    for (const Json& sequence : all.at("sequences"))
       references.push_back(sequence_from(sequence));
     if (references.empty()) fail_input("no sequences");
     return references;
