@@ -37,9 +37,10 @@ class Tokenizer {
  public:
   virtual ~Tokenizer() = default;
 
-  /// The ids of `text`. Throws Error(bad_input) for a text of 1 GiB or more, for one without a
-  /// token where the model has no unknown token, and where a pattern of the tokenizer takes too
-  /// many steps.
+  /// The ids of `text`. A byte-level vocabulary may lack rare bytes (SmolLM2's has none for 0xFE):
+  /// those are left out, as Hugging Face's tokenizers do. Throws Error(bad_input) for a text of 1
+  /// GiB or more, for one without a token where the model has no unknown token, and where a pattern
+  /// of the tokenizer takes too many steps.
   [[nodiscard]] virtual std::vector<std::int32_t> encode(std::string_view text,
                                                          EncodeOptions options) const = 0;
   [[nodiscard]] std::vector<std::int32_t> encode(std::string_view text) const {

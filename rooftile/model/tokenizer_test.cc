@@ -119,6 +119,16 @@ TEST(ByteLevel, GivesEveryByteBack) {
     EXPECT_EQ(tokenizer->decode(tokenizer->encode(text, kPlain)), text);
 }
 
+TEST(ByteLevel, PassesOverBytesThatTheVocabularyLacks) {
+  Metadata data = byte_level("gpt-2");
+  data.lists["tokens"][0xFE] = "[unused]";
+  data.ids["unknown_token_id"] = 258;  // a control token, as SmolLM2's
+  EXPECT_THAT(make(data)->encode("a\xFE"
+                                 "b",
+                                 kPlain),
+              ElementsAre('a', 'b'));
+}
+
 TEST(ByteLevel, SplitsAsItsPreTokenizerSays) {
   // A merge across the split must not happen: "3" and "4" would be one token in one word.
   Metadata data = byte_level("llama-bpe");

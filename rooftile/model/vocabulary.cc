@@ -26,6 +26,13 @@ std::optional<unsigned char> byte_named(std::string_view token) {
   return static_cast<unsigned char>(high * 16 + low);
 }
 
+// "<0x0A>"
+std::string byte_spelt(char byte) {
+  constexpr std::string_view kDigits = "0123456789ABCDEF";
+  const auto value = static_cast<unsigned char>(byte);
+  return std::string("<0x") + kDigits[value / 16] + kDigits[value % 16] + ">";
+}
+
 void check_length(const char* field, std::size_t given, std::size_t tokens) {
   if (given != 0 && given != tokens)
     fail_input("tokenizer: " + std::to_string(given) + " " + field + " for " +
@@ -155,14 +162,17 @@ bool Vocabulary::has_bytes_of(std::string_view text) const {
 }
 
 void Vocabulary::append_fallback(std::vector<std::int32_t>& ids, std::string_view text) const {
+  if (data_.kind == TokenizerKind::byte_level_bpe) return;
   if (has_bytes_of(text)) {
     for (const char byte : text) ids.push_back(byte_token(byte));
   } else if (data_.unk_id >= 0) {
     const bool follows_unknown = !ids.empty() && ids.back() == data_.unk_id;
     if (!(data_.fuse_unknown && follows_unknown)) ids.push_back(data_.unk_id);
   } else {
-    fail_input("tokenizer: no token for the bytes '" + std::string(text) +
-               "', and neither an unknown token nor byte tokens");
+    std::string bytes;
+    for (const char byte : text.substr(0, 8)) bytes += " " + byte_spelt(byte);
+    fail_input("tokenizer: no token for the bytes" + bytes +
+               ", and neither an unknown token nor byte tokens");
   }
 }
 

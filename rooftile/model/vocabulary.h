@@ -40,7 +40,9 @@ class Vocabulary {
   }
 
   /// Appends what stands for `text`, which is no token: its byte tokens where the model has byte
-  /// fallback and all of them exist, else the unknown token. Throws where there is neither.
+  /// fallback and all of them exist, else the unknown token. Throws where there is neither. In
+  /// byte_level_bpe nothing: vocabularies that lack rare bytes were trained to pass them over, and
+  /// their unknown token is a control token, which text must never become.
   void append_fallback(std::vector<std::int32_t>& ids, std::string_view text) const;
   [[nodiscard]] bool has_bytes_of(std::string_view text) const;
 
