@@ -61,7 +61,7 @@ class Session {
 };
 
 /// What the words after a verb are, for completion.
-enum class Words : unsigned char { none, topics, problem, kernels, verbs };
+enum class Words : unsigned char { none, topics, problem, kernels, verbs, files };
 
 struct Verb {
   std::string name;
@@ -82,6 +82,7 @@ Verb verify_verb();
 Verb bench_verb();
 Verb compare_verb();
 Verb tune_verb();
+Verb report_verb();
 Verb completion_verb();
 Verb help_verb();
 

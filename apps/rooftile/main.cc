@@ -13,8 +13,9 @@
 namespace rooftile::cli {
 
 const std::vector<Verb>& verbs() {
-  static const std::vector<Verb> list{devices_verb(), list_verb(), verify_verb(),     bench_verb(),
-                                      compare_verb(), tune_verb(), completion_verb(), help_verb()};
+  static const std::vector<Verb> list{devices_verb(), list_verb(),       verify_verb(),
+                                      bench_verb(),   compare_verb(),    tune_verb(),
+                                      report_verb(),  completion_verb(), help_verb()};
   return list;
 }
 
