@@ -22,7 +22,7 @@ constexpr std::string_view kText =
     "\xC3\xA4\xC3\xB6\xC3\xBC, {\"key\": [1, 2, 3]}\n";
 
 std::vector<std::int32_t> check_prompt(const Session& session, const Model& model) {
-  if (session.args.has("--prompt")) return prompt_tokens(session, model);
+  if (session.args.has("--prompt") || session.args.has("--prompt-file")) return prompt_tokens(session, model);
   return model.tokenizer().encode(kText, {.add_special = true, .parse_special = false});
 }
 
@@ -121,7 +121,7 @@ Verb check_verb() {
       {"--reference", "FILE", "compare with another program's greedy choices instead"});
   return {.name = "check",
           .help = embedded::check,
-          .words = Words::model,
+          .words = Words::files,
           .options = std::move(options),
           .run = run_check};
 }

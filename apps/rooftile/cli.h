@@ -61,7 +61,7 @@ class Session {
 };
 
 /// What the words after a verb are, for completion.
-enum class Words : unsigned char { none, topics, problem, kernels, model, verbs };
+enum class Words : unsigned char { none, topics, problem, kernels, verbs, files };
 
 struct Verb {
   std::string name;
@@ -85,6 +85,7 @@ Verb tune_verb();
 Verb run_verb();
 Verb check_verb();
 Verb profile_verb();
+Verb report_verb();
 Verb completion_verb();
 Verb help_verb();
 

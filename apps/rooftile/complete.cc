@@ -87,7 +87,8 @@ class Completer {
     } else if (option.placeholder == "DEVICE") {
       for (const DeviceFactory& factory : device_factories())
         for (const std::string& id : factory.list()) add(id);
-    } else if (option.placeholder == "FILE" || option.placeholder == "F.so") {
+    } else if (option.placeholder == "FILE" || option.placeholder == "F.so" ||
+               option.placeholder == "F.html") {
       list_.push_back({":files"});
     }
   }
@@ -123,12 +124,12 @@ class Completer {
     const bool is_first = place <= 1;
     if (verb.words == Words::verbs && is_first) {
       for (const Verb& other : verbs()) add(other.name, title(other));
+    } else if (verb.words == Words::files && is_first) {
+      list_.push_back({":files"});
     } else if (verb.words == Words::topics && is_first) {
       for (const std::string& topic : verb.topics) add(topic);
     } else if (verb.words == Words::topics && verb.is_global && place == 2) {
       add_operations(false);
-    } else if (verb.words == Words::model && is_first) {
-      list_.push_back({":files"});
     } else if (verb.words == Words::problem || verb.words == Words::kernels) {
       const std::size_t num_names = verb.words == Words::kernels ? 2 : 1;
       if (place <= num_names) {

@@ -6,6 +6,7 @@
 #include <iterator>
 
 #include "rooftile/base/error.h"
+#include "rooftile/base/file.h"
 #include "rooftile/base/rng.h"
 #include "rooftile/base/text.h"
 
@@ -22,6 +23,7 @@ std::vector<ArgOption> model_options() {
 
 std::vector<ArgOption> prompt_options() {
   return {{"--prompt", "TEXT", "what the model continues; - reads standard input"},
+          {"--prompt-file", "FILE", "the same from a file"},
           {"--chat", "", "the prompt is a user's message, in the model's chat template"},
           {"--system", "TEXT", "the system message before it; needs --chat"},
           {"--max-tokens", "N", "generate at most N"}};
@@ -34,16 +36,29 @@ std::unique_ptr<Model> open_model(Session& session) {
   return Model::open(session.args.words[0], session.device());
 }
 
+std::string prompt_text(const Session& session) {
+  const ParsedArgs& args = session.args;
+  if (args.has("--prompt") && args.has("--prompt-file"))
+    fail_input("--prompt and --prompt-file exclude each other");
+  if (args.has("--prompt-file")) {
+    const std::string path = args.value("--prompt-file");
+    const std::optional<std::string> text = read_file(path);
+    if (!text) throw Error(ErrorCode::io, "there is no file '" + path + "'");
+    return *text;
+  }
+  if (!args.has("--prompt")) fail_input("--prompt TEXT (or --prompt-file FILE) is missing");
+  if (args.value("--prompt") != "-") return args.value("--prompt");
+  return {std::istreambuf_iterator<char>(std::cin), {}};
+}
+
 std::vector<std::int32_t> prompt_tokens(const Session& session, const Model& model) {
-  if (!session.args.has("--prompt")) fail_input("--prompt TEXT is missing");
-  std::string text = session.args.value("--prompt");
-  if (text == "-") text.assign(std::istreambuf_iterator<char>(std::cin), {});
+  const std::string text = prompt_text(session);
   const bool is_chat = session.args.has("--chat");
   if (session.args.has("--system") && !is_chat) fail_input("--system needs --chat");
   std::vector<std::int32_t> ids =
       is_chat ? model.chat_tokens(text, session.args.value("--system"))
               : model.tokenizer().encode(text, {.add_special = true, .parse_special = false});
-  if (ids.empty()) fail_input("--prompt is empty: a model needs at least one token");
+  if (ids.empty()) fail_input("the prompt is empty: a model needs at least one token");
   return ids;
 }
 

@@ -13,14 +13,17 @@ namespace rooftile::cli {
 
 /// --activations, --kv, --context: how a model is run.
 std::vector<ArgOption> model_options();
-/// --prompt, --chat, --system, --max-tokens: what it is asked.
+/// --prompt, --prompt-file, --chat, --system, --max-tokens: what it is asked.
 std::vector<ArgOption> prompt_options();
 
 /// The model that the first word names, opened; says how long that took with --verbose progress.
 /// Throws Error(bad_input) when there is not exactly one word.
 std::unique_ptr<Model> open_model(Session& session);
 
-/// The tokens of --prompt (or of standard input for "-"), as a conversation with --chat.
+/// The text of --prompt (of standard input for "-") or of --prompt-file.
+std::string prompt_text(const Session& session);
+
+/// Its tokens, as a conversation with --chat.
 std::vector<std::int32_t> prompt_tokens(const Session& session, const Model& model);
 
 /// A runner with room for `tokens` in each of `sequences`. `activations`: where --activations does

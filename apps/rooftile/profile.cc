@@ -74,7 +74,7 @@ Verb profile_verb() {
                                  {"--trace", "F.json", "write a trace for Perfetto"}});
   return {.name = "profile",
           .help = embedded::profile,
-          .words = Words::model,
+          .words = Words::files,
           .options = std::move(options),
           .run = run_profile};
 }

@@ -179,7 +179,7 @@ Verb run_verb() {
                   {"--ignore-end", "", "go on after the model's end token"}});
   return {.name = "run",
           .help = embedded::run,
-          .words = Words::model,
+          .words = Words::files,
           .options = std::move(options),
           .run = run_run};
 }

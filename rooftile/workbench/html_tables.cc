@@ -113,7 +113,7 @@ std::string phase_section(const ProfilePhase& phase, const OperationColours& col
 std::string fusion_table(const Profile& profile) {
   if (profile.fusion.empty()) return "<p>No operation reads what another one wrote.</p>\n";
   std::string text =
-      "<div class=\"scroll\" tabindex=\"0\" role=\"group\" aria-label=\"Fusion\"><table>\n" +
+      "<div class=\"scroll tall\" tabindex=\"0\" role=\"group\" aria-label=\"Fusion\"><table>\n" +
       head_row({{"producer", true},
                 {"consumer", true},
                 {"phase", true},

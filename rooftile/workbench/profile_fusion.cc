@@ -71,11 +71,10 @@ std::vector<FusionRow> fusion_rows(const ProfilePhase& phase, std::span<const Ti
                   .cached_bytes = saving.cached / num_passes};
     const double rate = memory > 0 ? ceilings.bytes_per_s(saving.written / memory) : 0;
     if (rate > 0) row.time_us = memory / rate * kMicro / num_passes;
-    if (phase.operations > 0) {
-      const double gap_us_a_pass = phase.clean_gap_us_a_pass.value_or(phase.gap_us / num_passes);
+    const double gap_us_a_pass = phase.clean_gap_us_a_pass.value_or(phase.gap_us / num_passes);
+    if (gap_us_a_pass > 0)
       row.overhead_us =
           gap_us_a_pass * static_cast<double>(saving.pairs) / static_cast<double>(phase.operations);
-    }
     rows.push_back(std::move(row));
   }
   std::ranges::stable_sort(rows, std::greater{}, &FusionRow::bytes);

@@ -192,17 +192,23 @@ class Drawing {
     const double angle = std::atan2(y_.pixels_a_decade(), x_.pixels_a_decade());
     const double x = x1 + (x2 - x1) * (shift < 0 ? 0.3 : 0.12);
     const double value = std::pow(10, std::log10(x_.low) + (x - x_.from) / x_.pixels_a_decade());
+    // Marks are not named where this stands: the box around the slanted text.
+    constexpr double kLength = 104, kLine = 15;
+    const double y = y_.place(value * roof.per_s);
+    const double rise = kLength * std::sin(angle);
+    named_.push_back({x, y + shift - rise - kLine / 2, kLength * std::cos(angle), rise + kLine});
     text_ += fmt::format(
         "<text class=\"roofname\" transform=\"translate({:.1f} {:.1f}) rotate({:.1f})\" "
         "y=\"{}\">{} {}</text>\n",
-        x, y_.place(value * roof.per_s), -angle * 180 / std::numbers::pi, shift, roof.label,
-        rate_text(roof.per_s, "B/s"));
+        x, y, -angle * 180 / std::numbers::pi, shift, roof.label, rate_text(roof.per_s, "B/s"));
   }
 
   void flat(const Roof& roof, bool is_highest) {
+    constexpr double kLength = 170, kLine = 15;
     const double best = memory_.empty() ? 0 : memory_.front().per_s;
     const double x1 = best > 0 ? std::max(x_.low, roof.per_s / best) : x_.low;
     const double y = y_.place(roof.per_s);
+    named_.push_back({x_.to - kLength, y - kLine - 4, kLength, kLine});
     text_ += fmt::format(
         "<path class=\"{}\" d=\"M{:.1f} {:.1f}H{:.1f}\"/>\n"
         "<text class=\"roofname\" x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"end\">{} {}</text>\n",

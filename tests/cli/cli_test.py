@@ -9,7 +9,7 @@ import unittest
 
 from cli_program import PROGRAM, ROOT, Test, main, run, run_json
 
-VERBS = ("devices", "list", "verify", "bench", "compare", "tune", "run", "check", "profile", "completion")
+VERBS = ("devices", "list", "verify", "bench", "compare", "tune", "run", "check", "profile", "report", "completion")
 SMALL = ("rows=3", "cols=5")
 
 

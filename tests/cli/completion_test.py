@@ -20,7 +20,7 @@ class Candidates(Test):
         self.assertEqual(offered("help", "com"), ["compare", "completion"])
 
     def test_options_are_those_of_the_table(self):
-        for verb in ("verify", "bench", "compare", "tune", "devices", "list"):
+        for verb in ("verify", "bench", "compare", "tune", "devices", "list", "report"):
             table = [line.split()[0] for line in run("__options", verb).stdout.splitlines()]
             self.assertEqual(offered(verb, "--"), table)
 
@@ -29,6 +29,8 @@ class Candidates(Test):
         self.assertEqual(offered("verify", "--on", ""), ["cpu"])
         self.assertEqual(offered("verify", "--policy", ""), ["derived", "assert_close"])
         self.assertEqual(offered("verify", "--json", ""), [":files"])
+        self.assertEqual(offered("report", ""), [":files"])
+        self.assertEqual(offered("report", "p.json", "--report", ""), [":files"])
         self.assertIn("cpu_plain", offered("bench", "softmax", "rows=3", "--against", ""))
 
     def test_problems(self):
