@@ -22,7 +22,8 @@ constexpr std::string_view kText =
     "\xC3\xA4\xC3\xB6\xC3\xBC, {\"key\": [1, 2, 3]}\n";
 
 std::vector<std::int32_t> check_prompt(const Session& session, const Model& model) {
-  if (session.args.has("--prompt") || session.args.has("--prompt-file")) return prompt_tokens(session, model);
+  if (session.args.has("--prompt") || session.args.has("--prompt-file"))
+    return prompt_tokens(session, model);
   return model.tokenizer().encode(kText, {.add_special = true, .parse_special = false});
 }
 

@@ -14,7 +14,7 @@ namespace rooftile::cli {
 
 const std::vector<Verb>& verbs() {
   static const std::vector<Verb> list{
-      devices_verb(), list_verb(),  verify_verb(),  bench_verb(),      compare_verb(), tune_verb(),
+      devices_verb(), list_verb(),  verify_verb(),  bench_verb(),  compare_verb(),    tune_verb(),
       run_verb(),     check_verb(), profile_verb(), report_verb(), completion_verb(), help_verb()};
   return list;
 }

@@ -72,8 +72,7 @@ std::vector<ReferenceSequence> references_from_json(const std::string& text,
   try {
     std::vector<ReferenceSequence> references;
     const Json all = Json::parse(text);
-    for (const Json& sequence : all.at("sequences"))
-      references.push_back(sequence_from(sequence));
+    for (const Json& sequence : all.at("sequences")) references.push_back(sequence_from(sequence));
     if (references.empty()) fail_input("no sequences");
     return references;
   } catch (const Json::exception& error) {

@@ -89,7 +89,7 @@ class Recorder {
     linear("v_proj", kHidden, kKv, "attn_norm");
     small("qk_rotate", "toy_rotate/cpu_plain", kHidden + kKv, kHidden + kKv, 3,
           {"q_proj", "k_proj"});
-    small("kv_append", "toy_append/cpu_plain", 2 * kKv, kKv, 0, {"qk_rotate", "v_proj"})
+    small("cache_append", "toy_append/cpu_plain", 2 * kKv, kKv, 0, {"qk_rotate", "v_proj"})
         .output_stays = true;
     attend();
     linear("o_proj", kHidden, kHidden, "attend");
@@ -133,7 +133,7 @@ class Recorder {
     cost.bytes_written = kHidden * tokens_ * kActivationBytes;
     cost[Unit::fp32] = 4 * kHidden * keys * tokens_;
     add("attend", "toy_attend/cpu_online", cost, 2.5 + floor_of(cost, ceilings()).time_us / 0.34,
-        {"qk_rotate", "kv_append"});
+        {"qk_rotate", "cache_append"});
   }
 
   TimelineEvent& add(const std::string& role, const std::string& kernel, const Cost& cost,
