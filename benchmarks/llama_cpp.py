@@ -63,7 +63,7 @@ def tokens_of(llama, text):
 
 
 def complete(llama, ids, count, top=0):
-    request = {"prompt": ids, "max_tokens": count, "temperature": 0, "cache_prompt": False, "ignore_eos": True}
+    request = {"prompt": ids, "max_tokens": count, "temperature": 0, "cache_prompt": False, "ignore_eos": not top}
     if top:
         request["logprobs"] = top
     return llama.handle_completions(request)
