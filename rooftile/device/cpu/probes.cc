@@ -76,10 +76,13 @@ ROOFTILE_AVX2 float dot_int8_avx2(std::int64_t rounds) {
   __m256i chain[12];
   for (int j = 0; j < 12; ++j) chain[j] = _mm256_set1_epi32(j);
   const __m256i ones = _mm256_set1_epi16(1);
+  __m256i x = _mm256_set1_epi8(1);
   for (std::int64_t i = 0; i < rounds; ++i)
 #pragma GCC unroll 12
-    for (auto& value : chain)
-      value = _mm256_add_epi32(value, _mm256_madd_epi16(_mm256_maddubs_epi16(value, ones), ones));
+    for (auto& value : chain) {
+      asm volatile("" : "+x"(x));  // or the products would be taken once for all chains
+      value = _mm256_add_epi32(value, _mm256_madd_epi16(_mm256_maddubs_epi16(x, x), ones));
+    }
   __m256i sum = chain[0];
   for (int j = 1; j < 12; ++j) sum = _mm256_add_epi32(sum, chain[j]);
   return static_cast<float>(_mm256_extract_epi32(sum, 0));
