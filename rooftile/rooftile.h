@@ -44,3 +44,7 @@
 #include "rooftile/op/dispatch.h"
 #include "rooftile/op/plan.h"
 #include "rooftile/ops/catalogue.h"
+
+// Language models from GGUF files and folders of Hugging Face: Model::open(), Runner
+// (examples/05_model).
+#include "rooftile/model/runner.h"

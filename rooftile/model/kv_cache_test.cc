@@ -94,6 +94,21 @@ TEST_F(KvCaches, WasteCountsSharedPagesOnce) {
   EXPECT_DOUBLE_EQ(cache.waste(std::vector{&first, &second}), 5.0 / 12);
 }
 
+TEST_F(KvCaches, WastesLittleOnAMixedBatch) {
+  KvShape shape = kShape;
+  shape.page_size = 16;
+  KvCache cache(*device_, shape, 256);
+  std::vector<Sequence> sequences;
+  for (const std::size_t length : {37, 150, 512, 801, 1024, 90, 333, 260}) {
+    Tokens tokens(length);
+    std::iota(tokens.begin(), tokens.end(), static_cast<std::int32_t>(sequences.size() * 2000));
+    sequences.push_back(filled(cache, tokens));
+  }
+  std::vector<const Sequence*> all;
+  for (const Sequence& sequence : sequences) all.push_back(&sequence);
+  EXPECT_LT(cache.waste(all), 0.04);
+}
+
 TEST_F(KvCaches, ResumesWhatWasSaved) {
   KvCache cache(*device_, kShape, 4);
   std::memset(cache.keys(0).data, 7, static_cast<std::size_t>(cache.bytes()));

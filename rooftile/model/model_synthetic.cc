@@ -51,6 +51,7 @@ ModelConfig config_of(const Shape& shape) {
 TokenizerData tokenizer_of(const Shape& shape) {
   TokenizerData data;
   data.kind = TokenizerKind::unigram;
+  data.has_byte_fallback = true;
   for (std::int64_t id = 0; id < shape.vocab; ++id) {
     char text[16];
     std::snprintf(text, sizeof text, id < 256 ? "<0x%02X>" : "<%d>", static_cast<int>(id));
