@@ -97,7 +97,9 @@ ROOFTILE_BF16 float dot_int8_vnni(std::int64_t rounds) {
     for (auto& value : chain) value = _mm512_dpbusd_epi32(value, x, x);
   __m512i sum = chain[0];
   for (int j = 1; j < 12; ++j) sum = _mm512_add_epi32(sum, chain[j]);
-  return static_cast<float>(_mm512_reduce_add_epi32(sum));
+  alignas(64) std::int32_t lanes[16];
+  _mm512_store_si512(lanes, sum);
+  return static_cast<float>(lanes[0]);
 }
 
 ROOFTILE_BF16 float dot_bf16(std::int64_t rounds) {
