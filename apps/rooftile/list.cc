@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 // rooftile list: what is known, as a table for people and as rows for --json.
+#include <algorithm>
+#include <filesystem>
 #include <functional>
 
 #include "apps/rooftile/cli.h"
 #include "apps/rooftile/list_details.h"
 #include "cli_help.h"
 #include "rooftile/base/error.h"
+#include "rooftile/base/file.h"
 #include "rooftile/base/json.h"
 #include "rooftile/base/text.h"
 #include "rooftile/hardware/gpu.h"
+#include "rooftile/model/model.h"
 #include "rooftile/op/proof.h"
 
 namespace rooftile::cli {
@@ -146,6 +150,21 @@ Table devices_table(Session&, std::span<const Operation* const>) {
   return table;
 }
 
+// What `run` takes without a path of one's own: fetched files in the cache, and synthetic shapes.
+Table models_table(Session&, std::span<const Operation* const>) {
+  Table table{{{"model"}, {"kind"}, {"bytes", 0, true}}};
+  std::error_code ignored;
+  const std::filesystem::path folder = std::filesystem::path(cache_folder()) / "models";
+  for (const auto& entry : std::filesystem::directory_iterator(folder, ignored))
+    if (entry.path().extension() == ".gguf")
+      table.rows.push_back({entry.path().string(), "GGUF file",
+                            bytes_text(static_cast<double>(entry.file_size(ignored)))});
+  std::ranges::sort(table.rows);
+  for (const std::string& name : synthetic_models())
+    table.rows.push_back({"synthetic:" + name, "seeded random weights", "-"});
+  return table;
+}
+
 struct Topic {
   std::string name;
   bool takes_operation;
@@ -156,7 +175,8 @@ const std::vector<Topic>& topics() {
   static const std::vector<Topic> list{
       {"ops", true, ops_table},        {"kernels", true, kernels_table},
       {"cases", true, cases_table},    {"gpus", false, gpus_table},
-      {"dtypes", false, dtypes_table}, {"devices", false, devices_table}};
+      {"dtypes", false, dtypes_table}, {"devices", false, devices_table},
+      {"models", false, models_table}};
   return list;
 }
 

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // rooftile run: a model writes, and what that took.
-#include <cstdio>
+#include <algorithm>
+#include <filesystem>
 
 #include "apps/rooftile/models.h"
 #include "cli_help.h"
 #include "rooftile/base/error.h"
+#include "rooftile/base/file.h"
 #include "rooftile/base/json.h"
 #include "rooftile/base/text.h"
 
@@ -137,12 +139,54 @@ Json to_json(const Session& session, const Runner& runner, const CleanRun& times
           {"command", model_command(session, "run")}};
 }
 
+// What --resume holds, before the prompt: its pages are in the runner's cache, to be found there.
+std::vector<std::int32_t> resumed_tokens(Runner& runner, const std::string& file) {
+  Sequence sequence = runner.cache().resume(runner.model().fingerprint(), file);
+  std::vector<std::int32_t> tokens = sequence.tokens;
+  runner.cache().release(sequence);
+  return tokens;
+}
+
+// Prompt and completion with their keys and values. What no page holds yet is computed again.
+void save(Runner& runner, std::vector<std::int32_t> tokens, const std::string& file) {
+  Sequence sequence = runner.cache().start(tokens);
+  tokens.erase(tokens.begin(), tokens.begin() + sequence.length());
+  const auto most = static_cast<std::size_t>(runner.transformer().options().most_tokens);
+  for (std::size_t at = 0; at < tokens.size(); at += most) {
+    const auto part = std::span(tokens).subspan(at, std::min(most, tokens.size() - at));
+    const PassInput input{&sequence, {part.begin(), part.end()}, 0};
+    runner.transformer().forward(runner.stream(), std::span(&input, 1));
+  }
+  runner.stream().synchronise();
+  runner.cache().save(sequence, runner.model().fingerprint(), file);
+  runner.cache().release(sequence);
+}
+
+// Tokens that the cache must hold: those of a file to resume are at most as many as its size
+// allows.
+std::int64_t room_for_resumed(const Session& session, const Model& model) {
+  if (!session.args.has("--resume")) return 0;
+  const auto bytes = std::filesystem::file_size(session.args.value("--resume"));
+  const ModelConfig& c = model.config();
+  const std::int64_t per_token = 2 * 2 * c.layers * c.kv_heads * c.head_dim;  // the narrowest type
+  return std::min(c.context, static_cast<std::int64_t>(bytes) / per_token + 1);
+}
+
 int run_run(Session& session) {
+  if (session.args.has("--save")) check_writable(session.args.value("--save"));
+  if (session.args.has("--resume") && !std::filesystem::exists(session.args.value("--resume")))
+    throw Error(ErrorCode::io, "there is no file '" + session.args.value("--resume") + "'");
   const std::unique_ptr<Model> model = open_model(session);
-  const std::vector<std::int32_t> prompt = prompt_tokens(session, *model);
+  std::vector<std::int32_t> prompt = prompt_tokens(session, *model);
   const std::int64_t most = session.args.integer("--max-tokens", 128, 0, 1 << 24);
-  const std::unique_ptr<Runner> runner =
-      make_runner(session, *model, static_cast<std::int64_t>(prompt.size()) + most, "q8");
+  const std::unique_ptr<Runner> runner = make_runner(
+      session, *model,
+      room_for_resumed(session, *model) + static_cast<std::int64_t>(prompt.size()) + most, "q8");
+  if (session.args.has("--resume")) {
+    const std::vector<std::int32_t> before =
+        resumed_tokens(*runner, session.args.value("--resume"));
+    prompt.insert(prompt.begin(), before.begin(), before.end());
+  }
   std::vector<std::string> stops = session.args.values("--stop");
   for (const std::string& stop : stops)
     if (stop.empty()) fail_input("--stop is empty: it would stop before the first token");
@@ -159,6 +203,11 @@ int run_run(Session& session) {
   if (done.finish != Finish::stopped) out.push(decoder.finish());
   out.flush();
   print_figures(session, *runner, times, done, static_cast<std::int64_t>(prompt.size()));
+  if (session.args.has("--save")) {
+    std::vector<std::int32_t> all = prompt;
+    all.insert(all.end(), done.tokens.begin(), done.tokens.end());
+    save(*runner, std::move(all), session.args.value("--save"));
+  }
   session.write_json(to_json(session, *runner, times, done, out.text(), prompt).dump(1) + "\n");
   return kGood;
 }
@@ -176,7 +225,9 @@ Verb run_verb() {
                   {"--repetition-penalty", "R", "divide the logits of tokens seen; 1: off"},
                   {"--seed", "S", "of the draws; default 0"},
                   {"--stop", "TEXT", "stop before this text; repeatable", {}, true},
-                  {"--ignore-end", "", "go on after the model's end token"}});
+                  {"--ignore-end", "", "go on after the model's end token"},
+                  {"--save", "FILE", "keep all tokens with their keys and values there"},
+                  {"--resume", "FILE", "the prompt goes on after what --save kept"}});
   return {.name = "run",
           .help = embedded::run,
           .words = Words::files,

@@ -24,6 +24,19 @@ class Run(Test):
         other = run_json(*command[:-1], "4")[1]
         self.assertNotEqual(first["token_ids"], other["token_ids"])
 
+    def test_resumes_what_was_saved(self):
+        with tempfile.TemporaryDirectory() as folder:
+            kept = str(pathlib.Path(folder) / "kept.kv")
+            first = run_json("run", MODEL, *PROMPT, "--max-tokens", "4", "--save", kept)[1]
+            more = run_json("run", MODEL, "--prompt", "and", "--max-tokens", "3", "--resume", kept)[1]
+            self.assertEqual(more["prompt_ids"], first["prompt_ids"] + first["token_ids"] + [ord(c) for c in "and"])
+            self.assertGreaterEqual(more["prefill"]["cached_tokens"], 16)
+            whole = run_json("run", MODEL, *PROMPT, "--max-tokens", "4")[1]
+            self.assertEqual(whole["token_ids"], first["token_ids"])
+            self.expect(run("run", MODEL, *PROMPT, "--kv", "f32", "--resume", kept), 2, "another shape or dtype")
+            pathlib.Path(kept).write_bytes(pathlib.Path(kept).read_bytes()[:-9])
+            self.expect(run("run", MODEL, *PROMPT, "--resume", kept), 2, "kept.kv")
+
     def test_figures_are_printed(self):
         done = run("run", MODEL, *PROMPT, "--max-tokens", "3")
         self.expect(done, 0, "tokens/s", "% MFU", "% of the measured read rate", "hash ", "synthetic weights")
