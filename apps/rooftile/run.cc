@@ -177,7 +177,10 @@ int run_run(Session& session) {
   if (session.args.has("--resume") && !std::filesystem::exists(session.args.value("--resume")))
     throw Error(ErrorCode::io, "there is no file '" + session.args.value("--resume") + "'");
   const std::unique_ptr<Model> model = open_model(session);
-  std::vector<std::int32_t> prompt = prompt_tokens(session, *model);
+  std::vector<std::int32_t> prompt;  // with --resume there may be none: it goes on as it was
+  if (!session.args.has("--resume") || session.args.has("--prompt") ||
+      session.args.has("--prompt-file"))
+    prompt = prompt_tokens(session, *model);
   const std::int64_t most = session.args.integer("--max-tokens", 128, 0, 1 << 24);
   const std::unique_ptr<Runner> runner = make_runner(
       session, *model,
@@ -227,7 +230,7 @@ Verb run_verb() {
                   {"--stop", "TEXT", "stop before this text; repeatable", {}, true},
                   {"--ignore-end", "", "go on after the model's end token"},
                   {"--save", "FILE", "keep all tokens with their keys and values there"},
-                  {"--resume", "FILE", "the prompt goes on after what --save kept"}});
+                  {"--resume", "FILE", "go on after what --save kept, with the prompt if there is one"}});
   return {.name = "run",
           .help = embedded::run,
           .words = Words::files,
