@@ -88,7 +88,7 @@ double prefill_ops(const Model& model, std::int64_t tokens) {
 }
 
 void print_figures(Session& session, Runner& runner, const CleanRun& times, const Completion& done,
-                   std::int64_t prompt) {
+                   std::int64_t prompt, double ready_us) {
   const ProfiledModel about = description(runner.model(), runner.cache());
   const std::int64_t context = prompt + static_cast<std::int64_t>(done.tokens.size());
   const double prefill = per_s(static_cast<double>(times.prefill_tokens), times.prefill_us);
@@ -96,7 +96,7 @@ void print_figures(Session& session, Runner& runner, const CleanRun& times, cons
   const Ceilings& ceilings = session.ceilings();
   const double moved = decode_bytes(about, context);
   const auto& fp32 = ceilings.units[static_cast<std::size_t>(Unit::fp32)];
-  std::string text = "\n\n";
+  std::string text = "\n\nready   in " + time_text(ready_us) + " (file, cache, first pass)\n";
   text += "prompt  " + std::to_string(prompt) + " tokens" +
           (done.cached_tokens > 0 ? " (" + std::to_string(done.cached_tokens) + " cached)" : "") +
           ", " + figures(prefill) + " tokens/s";
@@ -173,6 +173,7 @@ std::int64_t room_for_resumed(const Session& session, const Model& model) {
 }
 
 int run_run(Session& session) {
+  const double started_us = now_us();
   if (session.args.has("--save")) check_writable(session.args.value("--save"));
   if (session.args.has("--resume") && !std::filesystem::exists(session.args.value("--resume")))
     throw Error(ErrorCode::io, "there is no file '" + session.args.value("--resume") + "'");
@@ -185,6 +186,8 @@ int run_run(Session& session) {
   const std::unique_ptr<Runner> runner = make_runner(
       session, *model,
       room_for_resumed(session, *model) + static_cast<std::int64_t>(prompt.size()) + most, "q8");
+  runner->warm_up();
+  const double ready_us = now_us() - started_us;
   if (session.args.has("--resume")) {
     const std::vector<std::int32_t> before =
         resumed_tokens(*runner, session.args.value("--resume"));
@@ -205,7 +208,7 @@ int run_run(Session& session) {
   const Completion done = runner->generate(std::span(&request, 1), times).front();
   if (done.finish != Finish::stopped) out.push(decoder.finish());
   out.flush();
-  print_figures(session, *runner, times, done, static_cast<std::int64_t>(prompt.size()));
+  print_figures(session, *runner, times, done, static_cast<std::int64_t>(prompt.size()), ready_us);
   if (session.args.has("--save")) {
     std::vector<std::int32_t> all = prompt;
     all.insert(all.end(), done.tokens.begin(), done.tokens.end());
@@ -220,17 +223,18 @@ int run_run(Session& session) {
 Verb run_verb() {
   std::vector<ArgOption> options = prompt_options();
   for (const ArgOption& option : model_options()) options.push_back(option);
-  options.insert(options.end(),
-                 {{"--temperature", "T", "0 takes the most probable token (default)"},
-                  {"--top-k", "K", "draw from the K most probable; 0: all"},
-                  {"--top-p", "P", "draw from the most probable that make up P"},
-                  {"--min-p", "P", "drop what is less probable than P times the first"},
-                  {"--repetition-penalty", "R", "divide the logits of tokens seen; 1: off"},
-                  {"--seed", "S", "of the draws; default 0"},
-                  {"--stop", "TEXT", "stop before this text; repeatable", {}, true},
-                  {"--ignore-end", "", "go on after the model's end token"},
-                  {"--save", "FILE", "keep all tokens with their keys and values there"},
-                  {"--resume", "FILE", "go on after what --save kept, with the prompt if there is one"}});
+  options.insert(
+      options.end(),
+      {{"--temperature", "T", "0 takes the most probable token (default)"},
+       {"--top-k", "K", "draw from the K most probable; 0: all"},
+       {"--top-p", "P", "draw from the most probable that make up P"},
+       {"--min-p", "P", "drop what is less probable than P times the first"},
+       {"--repetition-penalty", "R", "divide the logits of tokens seen; 1: off"},
+       {"--seed", "S", "of the draws; default 0"},
+       {"--stop", "TEXT", "stop before this text; repeatable", {}, true},
+       {"--ignore-end", "", "go on after the model's end token"},
+       {"--save", "FILE", "keep all tokens with their keys and values there"},
+       {"--resume", "FILE", "go on after what --save kept, with the prompt if there is one"}});
   return {.name = "run",
           .help = embedded::run,
           .words = Words::files,

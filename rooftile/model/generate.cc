@@ -45,6 +45,8 @@ class Run {
   void step() {
     std::vector<PassInput> inputs;
     for (Active& active : active_) inputs.push_back({&active.sequence, active.next, 1});
+    const auto count = static_cast<std::int64_t>(inputs.size());
+    transformer_.prepare(count, count, count);
     const double begin = now_us();
     accept(pass("decode", inputs), 0);
     times_.decode_us.push_back(now_us() - begin);
@@ -69,6 +71,7 @@ class Run {
   }
 
   void prefill(Active& active) {
+    prepare_chunks(static_cast<std::int64_t>(active.next.size()));
     const double begin = now_us();
     times_.prefill_tokens += static_cast<std::int64_t>(active.next.size());
     TensorView logits;
@@ -84,6 +87,14 @@ class Run {
     transformer_.cache().publish(active.sequence);
     accept(logits, active_.size() - 1);
     times_.prefill_us += now_us() - begin;
+  }
+
+  // The shapes of a prompt's passes: whole chunks, and a last one with logits.
+  void prepare_chunks(std::int64_t tokens) {
+    const std::int64_t most = transformer_.options().most_tokens;
+    const std::int64_t last = (tokens - 1) % most + 1;
+    if (tokens > last) transformer_.prepare(most, 1, 0);
+    transformer_.prepare(last, 1, 1);
   }
 
   // Draws the next token of the sequences from `first` on, whose logits these are.

@@ -25,6 +25,14 @@ Runner::Runner(const Model& model, Device& device, const Registry& registry,
       transformer_(model.config(), model.weights(), cache_, plans_, options.transformer),
       stream_(device.make_stream()) {}
 
+void Runner::warm_up() {
+  Sequence sequence;
+  const PassInput input{&sequence, {0}, 1};
+  transformer_.forward(*stream_, std::span(&input, 1));
+  stream_->synchronise();
+  cache_.release(sequence);
+}
+
 ProfiledModel description(const Model& model, const KvCache& cache) {
   return {.name = model.name(),
           .architecture = std::string(name(model.config().architecture)),

@@ -34,6 +34,9 @@ class Runner {
     return rooftile::generate(transformer_, *stream_, requests, times, capture);
   }
 
+  /// One pass that nobody times: every weight is in memory after it, and decoding is prepared.
+  void warm_up();
+
   [[nodiscard]] const Model& model() const { return *model_; }
   [[nodiscard]] Transformer& transformer() { return transformer_; }
   [[nodiscard]] KvCache& cache() { return cache_; }

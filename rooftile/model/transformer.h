@@ -39,6 +39,12 @@ class Transformer {
   Transformer(const ModelConfig& config, const Weights& weights, KvCache& cache, PlanStore& plans,
               const TransformerOptions& options = {});
 
+  /// Makes what a pass of this many tokens, sequences and rows of logits needs, unless it is there:
+  /// forward() does so too, but somebody may be timing that.
+  void prepare(std::int64_t tokens, std::int64_t sequences, std::int64_t rows) {
+    program({tokens, sequences, rows});
+  }
+
   /// Appends the tokens to their sequences and computes the pass. The logits, one row for each
   /// wanted token in order, stay valid until the next call. Throws Error(bad_input) for tokens
   /// outside the vocabulary or beyond the context, Error(out_of_memory) when the cache is full; no
