@@ -8,6 +8,7 @@
 #include "rooftile/base/error.h"
 #include "rooftile/base/rng.h"
 #include "rooftile/model/model_sources.h"
+#include "rooftile/model/weights_memory.h"
 
 namespace rooftile {
 namespace {
@@ -42,8 +43,11 @@ void add_end(std::vector<std::int32_t>& ids, std::int64_t id, const Tokenizer& t
 std::unique_ptr<Model> Model::open(const std::string& path, Device& device) {
   if (path.starts_with(kSynthetic)) return open_synthetic(path.substr(kSynthetic.size()), device);
   std::error_code ignored;
-  if (std::filesystem::is_directory(path, ignored)) return open_hugging_face(path);
-  return open_gguf(path);
+  const bool is_folder = std::filesystem::is_directory(path, ignored);
+  std::unique_ptr<Model> model = is_folder ? open_hugging_face(path) : open_gguf(path);
+  if (auto memory = move_to_device(model->weights_, device))
+    model->memory_.emplace(std::move(*memory));
+  return model;
 }
 
 void Model::complete() {

@@ -20,7 +20,8 @@ class Model {
  public:
   /// `path`: a GGUF file; a folder of Hugging Face (config.json, tokenizer.json and safetensors);
   /// or "synthetic:NAME" for the shape of a known model with seeded random weights (see
-  /// synthetic_models()). Files stay mapped; nothing is copied. Throws Error(io) for what cannot be
+  /// synthetic_models()). Files stay mapped; the weights are copied to the device's memory where
+  /// they take at most a quarter of it (see weights_memory.h). Throws Error(io) for what cannot be
   /// read, Error(bad_input) for what is damaged, missing or inconsistent, Error(unsupported) for an
   /// architecture that is not known here.
   static std::unique_ptr<Model> open(const std::string& path, Device& device);
@@ -57,6 +58,9 @@ class Model {
   std::vector<std::int32_t> end_ids_{};
   std::string fingerprint_{};
   bool is_synthetic_ = false;
+
+ private:
+  std::optional<DeviceMemory> memory_{};  // of the weights, unless they are read from the file
 };
 
 /// The names that "synthetic:" takes.

@@ -119,17 +119,26 @@ Weights find_weights(const ModelConfig& config, const TensorSource& source, Weig
   return weights;
 }
 
-void for_each_weight(const Weights& weights, FunctionRef<void(const TensorView&)> visit) {
+void for_each_weight(Weights& weights, FunctionRef<void(TensorView&)> visit) {
+  const bool has_own_output = !is_tied(weights);
   visit(weights.embedding);
-  for (const LayerWeights& l : weights.layers)
-    for (const TensorView* view : {&l.attn_norm, &l.q,       &l.k,         &l.v,
-                                   &l.q_bias,    &l.k_bias,  &l.v_bias,    &l.q_norm,
-                                   &l.k_norm,    &l.o,       &l.o_bias,    &l.post_attn_norm,
-                                   &l.ffn_norm,  &l.gate,    &l.up,        &l.down,
-                                   &l.gate_bias, &l.up_bias, &l.down_bias, &l.post_ffn_norm})
+  for (LayerWeights& l : weights.layers)
+    for (TensorView* view : {&l.attn_norm, &l.q,       &l.k,         &l.v,
+                             &l.q_bias,    &l.k_bias,  &l.v_bias,    &l.q_norm,
+                             &l.k_norm,    &l.o,       &l.o_bias,    &l.post_attn_norm,
+                             &l.ffn_norm,  &l.gate,    &l.up,        &l.down,
+                             &l.gate_bias, &l.up_bias, &l.down_bias, &l.post_ffn_norm})
       if (view->is_present()) visit(*view);
   visit(weights.output_norm);
-  if (!is_tied(weights)) visit(weights.output);
+  if (has_own_output)
+    visit(weights.output);
+  else
+    weights.output = weights.embedding;
+}
+
+void for_each_weight(const Weights& weights, FunctionRef<void(const TensorView&)> visit) {
+  Weights views = weights;
+  for_each_weight(views, [&](TensorView& view) { visit(view); });
 }
 
 double stored_bytes(const Weights& weights) {

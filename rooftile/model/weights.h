@@ -52,6 +52,8 @@ Weights find_weights(const ModelConfig& config, const TensorSource& source, Weig
 /// visit(view) for each weight that there is, the embedding once where it is tied.
 void for_each_weight(const Weights& weights, FunctionRef<void(const TensorView&)> visit);
 
+void for_each_weight(Weights& weights, FunctionRef<void(TensorView&)> visit);
+
 /// Bytes of all weights as stored, tied ones once; and of those that one token's decode reads.
 double stored_bytes(const Weights& weights);
 double bytes_per_decode(const Weights& weights);

@@ -75,7 +75,9 @@ void ThreadPool::work() {
     }
     if (!has_news(state)) {
       std::unique_lock lock(sleep_);
+      ++sleepers_;  // before the state is read again: see announce()
       wake_.wait(lock, [&] { return stop_ || has_news(state = state_.load()); });
+      --sleepers_;
       if (stop_) return;
     }
     if (!state_.compare_exchange_strong(state, state + 1, std::memory_order_acq_rel)) continue;
@@ -83,6 +85,18 @@ void ThreadPool::work() {
     take_turns(*job_);
     state_.fetch_sub(1, std::memory_order_release);
   }
+}
+
+// The lock is for sleepers alone: a worker counts itself and then reads the state, this writes the
+// state and then reads the count, all in one order, so one of the two sees the other.
+void ThreadPool::announce() {
+  const std::uint64_t generation = (state_.load(std::memory_order_relaxed) >> kGenerationShift) + 1;
+  state_.store((generation << kGenerationShift) | kOpen);
+  if (sleepers_.load() == 0) return;
+  {
+    const std::lock_guard lock(sleep_);
+  }  // until who is about to sleep does
+  wake_.notify_all();
 }
 
 void ThreadPool::run(std::int64_t count, FunctionRef<void(std::int64_t)> body) {
@@ -93,12 +107,7 @@ void ThreadPool::run(std::int64_t count, FunctionRef<void(std::int64_t)> body) {
   } else {
     const std::lock_guard turn(callers_);
     job_ = &job;
-    {
-      const std::lock_guard lock(sleep_);
-      const std::uint64_t generation = (state_.load() >> kGenerationShift) + 1;
-      state_.store((generation << kGenerationShift) | kOpen, std::memory_order_release);
-    }
-    wake_.notify_all();
+    announce();
     is_inside_pool = true;
     take_turns(job);
     is_inside_pool = false;

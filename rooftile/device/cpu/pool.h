@@ -36,6 +36,7 @@ class ThreadPool {
  private:
   struct Job;
   void work();
+  void announce();
   static void take_turns(Job& job);
 
   std::mutex callers_;  // one job at a time
@@ -45,6 +46,7 @@ class ThreadPool {
   // generation << 32 | open << 31 | workers inside the job. Why: a worker may join only while the
   // job is open, so a caller that finished alone need not wait for sleepers to wake.
   std::atomic<std::uint64_t> state_{0};
+  std::atomic<int> sleepers_{0};  // or about to be: without any, nobody need be woken
   std::atomic<bool> stop_{false};
   std::vector<std::jthread> workers_;
 };

@@ -15,6 +15,12 @@ constexpr double kLeastBytesPerThread = 32 << 10;
 constexpr std::int64_t kTaskBytes = 64 << 10;
 constexpr std::int64_t kTasksPerThread = 4;
 constexpr std::int64_t kUnit = 16;
+// What is asked for before the first task: as much as the dot products then ask for ahead.
+constexpr std::int64_t kStartBytes = 1024;
+
+void prefetch_start(const char* b) {
+  for (std::int64_t i = 0; i < kStartBytes; i += 64) __builtin_prefetch(b + i);
+}
 
 }  // namespace
 
@@ -29,35 +35,43 @@ ColumnsPlan plan_columns(const GemmCall& call, int threads, std::int64_t x_bytes
   const std::int64_t most = std::max(kTaskBytes / column, kUnit);
   plan.cols = ceil_div(std::min(share, most), kUnit) * kUnit;
   plan.x_bytes = x_bytes;
-  plan.slot_bytes = std::max<std::int64_t>(call.m, 1) * plan.cols * 4;
+  plan.slot_bytes = x_bytes + std::max<std::int64_t>(call.m, 1) * plan.cols * 4;
   return plan;
 }
 
 void run_columns(const GemmCall& call, const ColumnsPlan& plan, void* workspace, Launch launch,
-                 FunctionRef<void(const ColumnsTask&)> dot) {
+                 FunctionRef<void(char* x)> make_ready, FunctionRef<void(const ColumnsTask&)> dot) {
   const DTypeInfo& type = info(call.b.dtype);
   const std::int64_t b_bytes = call.b.col_stride / type.unit_elements * type.unit_bytes;
-  auto* slots = static_cast<char*>(workspace) + plan.x_bytes;
-  share_out(launch, plan.workers, ceil_div(call.n, plan.cols),
-            [&](std::int64_t worker, std::int64_t task) {
-              const std::int64_t col = task * plan.cols;
-              const ColumnsTask block{
-                  .sums = reinterpret_cast<float*>(slots + worker * plan.slot_bytes),
-                  .ld = plan.cols,
-                  .rows = call.m,
-                  .cols = std::min(plan.cols, call.n - col),
-                  .ks = call.k,
-                  .dtype = call.b.dtype,
-                  .b = static_cast<const char*>(call.b.data) + col * b_bytes,
-                  .b_bytes = b_bytes};
-              dot(block);
-              finish_block(call, {.acc = block.sums,
-                                  .ld = block.ld,
-                                  .row = 0,
-                                  .col = col,
-                                  .rows = block.rows,
-                                  .cols = block.cols});
-            });
+  const auto* b = static_cast<const char*>(call.b.data);
+  const std::int64_t tasks = ceil_div(call.n, plan.cols);
+  const std::int64_t workers = std::min<std::int64_t>(plan.workers, tasks);
+  TaskRuns runs(workers, tasks);
+  launch(workers, [&](std::int64_t worker) {
+    if (runs.are_taken()) return;  // by those who came before
+    char* slot = static_cast<char*>(workspace) + worker * plan.slot_bytes;
+    prefetch_start(b + runs.first(worker) * plan.cols * b_bytes);
+    make_ready(slot);
+    runs.take(worker, [&](std::int64_t task) {
+      const std::int64_t col = task * plan.cols;
+      const ColumnsTask block{.x = slot,
+                              .sums = reinterpret_cast<float*>(slot + plan.x_bytes),
+                              .ld = plan.cols,
+                              .rows = call.m,
+                              .cols = std::min(plan.cols, call.n - col),
+                              .ks = call.k,
+                              .dtype = call.b.dtype,
+                              .b = b + col * b_bytes,
+                              .b_bytes = b_bytes};
+      dot(block);
+      finish_block(call, {.acc = block.sums,
+                          .ld = block.ld,
+                          .row = 0,
+                          .col = col,
+                          .rows = block.rows,
+                          .cols = block.cols});
+    });
+  });
 }
 
 }  // namespace rooftile::ops::gemm

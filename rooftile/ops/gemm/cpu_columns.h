@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // A few rows times weights in blocks: the columns of B, each one run of blocks, are shared out
-// among the threads; a kernel says how one task's dot products are done.
+// among the threads, to each the columns next to each other; a kernel says how A is made ready and
+// how one task's dot products are done. Why every worker makes A ready for itself: it takes as long
+// as waiting for another, and meanwhile its own first columns are on their way from memory.
 #pragma once
 
 #include <cstdint>
@@ -17,10 +19,10 @@ inline constexpr std::int64_t kMostBlockRows = 8;
 struct ColumnsPlan {
   int workers;
   std::int64_t cols;     // of a task, a multiple of 16
-  std::int64_t x_bytes;  // of the rows of A made ready, at the start of the workspace
+  std::int64_t x_bytes;  // of the rows of A made ready, at the start of a worker's slot
   std::int64_t slot_bytes;
 
-  [[nodiscard]] std::int64_t workspace_bytes() const { return x_bytes + workers * slot_bytes; }
+  [[nodiscard]] std::int64_t workspace_bytes() const { return workers * slot_bytes; }
 };
 
 /// `x_bytes` is a multiple of 64.
@@ -28,6 +30,7 @@ ColumnsPlan plan_columns(const GemmCall& call, int threads, std::int64_t x_bytes
 
 /// sums[r * ld + c] = (row r of A) . (column c), r < rows, c < cols.
 struct ColumnsTask {
+  char* x;  // A, as it was made ready
   float* sums;
   std::int64_t ld;
   std::int64_t rows, cols, ks;
@@ -36,8 +39,9 @@ struct ColumnsTask {
   std::int64_t b_bytes;  // between columns
 };
 
-/// Calls `dot` for every task, then the epilogue. `workspace` is aligned to 64 bytes.
+/// Calls `make_ready(x)` for every worker, `dot` for every task, then the epilogue. `workspace` is
+/// aligned to 64 bytes.
 void run_columns(const GemmCall& call, const ColumnsPlan& plan, void* workspace, Launch launch,
-                 FunctionRef<void(const ColumnsTask&)> dot);
+                 FunctionRef<void(char* x)> make_ready, FunctionRef<void(const ColumnsTask&)> dot);
 
 }  // namespace rooftile::ops::gemm

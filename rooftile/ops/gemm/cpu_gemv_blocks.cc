@@ -32,20 +32,25 @@ Plan plan(const GemmCall& call, int threads, bool rounds_x) {
           .x_stride = copies_x ? stride : call.a.row_stride};
 }
 
+void copy_rows(const GemmCall& call, const Plan& plan, float* to) {
+  for (std::int64_t r = 0; r < call.m; ++r) {
+    widen_row(call.a, r, call.k, to + r * plan.x_stride);
+    if (plan.rounds_x) round_row(to + r * plan.x_stride, call.k);
+  }
+}
+
 void run(const GemmCall& call, const Plan& plan, void* workspace, Launch launch) {
   static const auto dot = ROOFTILE_SIMD_CHOOSE(dot_blocks);
-  const auto* x = static_cast<const float*>(call.a.data);
-  if (plan.copies_x) {
-    auto* copy = static_cast<float*>(workspace);
-    for (std::int64_t r = 0; r < call.m; ++r) {
-      widen_row(call.a, r, call.k, copy + r * plan.x_stride);
-      if (plan.rounds_x) round_row(copy + r * plan.x_stride, call.k);
-    }
-    x = copy;
-  }
-  run_columns(call, plan.columns, workspace, launch, [&](const ColumnsTask& columns) {
-    dot({.columns = columns, .x = x, .x_stride = plan.x_stride});
-  });
+  run_columns(
+      call, plan.columns, workspace, launch,
+      [&](char* x) {
+        if (plan.copies_x) copy_rows(call, plan, reinterpret_cast<float*>(x));
+      },
+      [&](const ColumnsTask& columns) {
+        const auto* x = plan.copies_x ? reinterpret_cast<const float*>(columns.x)
+                                      : static_cast<const float*>(call.a.data);
+        dot({.columns = columns, .x = x, .x_stride = plan.x_stride});
+      });
 }
 
 Support takes(const Problem& problem, const DeviceProperties&) {

@@ -34,7 +34,7 @@ float q8_factor(DType dtype) {
 #if defined(__x86_64__)
 namespace {
 
-// The first part of the workspace: int8 rows, and one f32 row to make them from.
+// A made ready: int8 rows, and one f32 row to make them from.
 struct Plan {
   ColumnsPlan columns;
   std::int64_t row_bytes;
@@ -46,16 +46,21 @@ Plan plan(const GemmCall& call, int threads) {
   return {.columns = plan_columns(call, threads, bytes), .row_bytes = row_bytes};
 }
 
-void run(const GemmCall& call, const Plan& plan, void* workspace, Launch launch) {
-  auto* rows = static_cast<char*>(workspace);
-  auto* row = reinterpret_cast<float*>(rows + call.m * plan.row_bytes);
+void quantise_rows(const GemmCall& call, std::int64_t row_bytes, char* to) {
+  auto* row = reinterpret_cast<float*>(to + call.m * row_bytes);
   for (std::int64_t r = 0; r < call.m; ++r) {
     widen_row(call.a, r, call.k, row);
-    quantise_row(row, call.k, q8_factor(call.b.dtype), int8_row(rows + r * plan.row_bytes, call.k));
+    quantise_row(row, call.k, q8_factor(call.b.dtype), int8_row(to + r * row_bytes, call.k));
   }
-  run_columns(call, plan.columns, workspace, launch, [&](const ColumnsTask& columns) {
-    dot_q8_avx2({.columns = columns, .rows = rows, .row_bytes = plan.row_bytes});
-  });
+}
+
+void run(const GemmCall& call, const Plan& plan, void* workspace, Launch launch) {
+  run_columns(
+      call, plan.columns, workspace, launch,
+      [&](char* x) { quantise_rows(call, plan.row_bytes, x); },
+      [&](const ColumnsTask& columns) {
+        dot_q8_avx2({.columns = columns, .row_bytes = plan.row_bytes});
+      });
 }
 
 Support takes(const Problem& problem, const DeviceProperties&) {

@@ -9,10 +9,9 @@
 
 namespace rooftile::ops::gemm {
 
-/// A task of cpu_gemv_q8: the columns, and A as rows of int8_row_bytes(k) each.
+/// A task of cpu_gemv_q8: the columns, with A as rows of int8_row_bytes(k) each.
 struct Q8Task {
   const ColumnsTask& columns;
-  char* rows;
   std::int64_t row_bytes;
 };
 

@@ -15,6 +15,7 @@ namespace {
 
 // How far ahead memory is asked for: past what the processor's prefetcher has under way.
 constexpr std::int64_t kAheadBytes = 1024;
+constexpr std::int64_t kMostAheadBytes = 8192;
 
 template <class Block>
 ROOFTILE_SIMD_INLINE void prefetch_ahead(const Block& block) {
@@ -133,6 +134,90 @@ ROOFTILE_SIMD_INLINE void dot_small_blocks(const char* column, const Int8Row (&x
     if constexpr (!std::is_same_v<Block, q8_0>)
       results[r] += _mm_cvtss_f32(_mm_movehdup_ps(sums.offsets[r]));
   }
+}
+
+// One row and four columns at a time: an operand of the row is loaded once for the four, what the
+// eight scales and offsets need is done in one register, and there are chains enough to hide the
+// latency of the multiply-adds. The bits are those of one column at a time.
+constexpr int kColumns = 4;
+
+struct ColumnSums {
+  __m256 products[kColumns][2];
+  __m256 offsets;  // lane 2 c + 1 of column c
+};
+
+// d and m, or d twice, of the four columns' blocks.
+template <class Block>
+ROOFTILE_SIMD_INLINE __m256 factors_of(const char* block, std::int64_t b_bytes) {
+  std::uint32_t words[kColumns];
+#pragma GCC unroll 4
+  for (int c = 0; c < kColumns; ++c) std::memcpy(&words[c], block + c * b_bytes, sizeof words[c]);
+  __m128i halves = _mm_cvtsi32_si128(static_cast<int>(words[0]));
+  halves = _mm_insert_epi32(halves, static_cast<int>(words[1]), 1);
+  halves = _mm_insert_epi32(halves, static_cast<int>(words[2]), 2);
+  halves = _mm_insert_epi32(halves, static_cast<int>(words[3]), 3);
+  if constexpr (!requires(Block b) { b.m; })  // the upper bytes are codes
+    halves =
+        _mm_shuffle_epi8(halves, _mm_setr_epi8(0, 1, 0, 1, 4, 5, 4, 5, 8, 9, 8, 9, 12, 13, 12, 13));
+  return _mm256_cvtph_ps(halves);
+}
+
+template <int Half, class Block>
+ROOFTILE_SIMD_INLINE void add_blocks(ColumnSums& sums, const char* block, std::int64_t b_bytes,
+                                     const std::int8_t* x, const float* pair) {
+  const __m256 both = _mm256_castpd_ps(_mm256_broadcast_sd(reinterpret_cast<const double*>(pair)));
+  const __m256 scales = _mm256_mul_ps(factors_of<Block>(block, b_bytes), both);
+  alignas(32) float scale_of[2 * kColumns];  // whence a broadcast is one load
+  _mm256_store_ps(scale_of, scales);
+  if constexpr (!std::is_same_v<Block, q8_0>) sums.offsets = _mm256_add_ps(sums.offsets, scales);
+#pragma GCC unroll 4
+  for (int c = 0; c < kColumns; ++c) {
+    const __m256i codes = codes_of(*reinterpret_cast<const Block*>(block + c * b_bytes));
+    const __m256i product = std::is_same_v<Block, q8_0> ? dot_signed(codes, x) : dot(codes, x);
+    sums.products[c][Half] = _mm256_fmadd_ps(_mm256_broadcast_ss(scale_of + 2 * c),
+                                             _mm256_cvtepi32_ps(product), sums.products[c][Half]);
+  }
+}
+
+// The sums of four Vecs as simd::avx2::sum adds them.
+ROOFTILE_SIMD_INLINE __m128 sum_each(const __m256 (&v)[kColumns][2]) {
+  __m128 four[kColumns];
+#pragma GCC unroll 4
+  for (int c = 0; c < kColumns; ++c) {
+    const __m256 pairs = _mm256_hadd_ps(v[c][0], v[c][1]);
+    four[c] = _mm_hadd_ps(_mm256_castps256_ps128(pairs), _mm256_extractf128_ps(pairs, 1));
+  }
+  _MM_TRANSPOSE4_PS(four[0], four[1], four[2], four[3]);
+  return _mm_add_ps(_mm_add_ps(four[0], four[2]), _mm_add_ps(four[1], four[3]));
+}
+
+template <class Block>
+ROOFTILE_SIMD_INLINE __m128 dot_four_columns(const char* column, std::int64_t b_bytes,
+                                             const Int8Row& x, std::int64_t ks) {
+  // The next four columns where they are near, in the order in which they lie: memory is read in
+  // one stream, not in four.
+  const std::int64_t group = kColumns * b_bytes;
+  const char* next = column + (group <= kMostAheadBytes ? group : kAheadBytes);
+  ColumnSums sums;
+#pragma GCC unroll 4
+  for (auto& products : sums.products) products[0] = products[1] = _mm256_setzero_ps();
+  sums.offsets = _mm256_setzero_ps();
+  std::int64_t k = 0;
+  const char* block = column;
+  const float* pair = x.pairs;
+  for (; k + 64 <= ks; k += 64, block += 2 * sizeof(Block), pair += 4) {
+#pragma GCC unroll 8
+    for (std::int64_t i = 0; i < std::int64_t{2 * kColumns * sizeof(Block)}; i += 64)
+      __builtin_prefetch(next + i);
+    next += 2 * kColumns * sizeof(Block);
+    add_blocks<0, Block>(sums, block, b_bytes, x.codes + k, pair);
+    add_blocks<1, Block>(sums, block + sizeof(Block), b_bytes, x.codes + k + 32, pair + 2);
+  }
+  if (k < ks) add_blocks<0, Block>(sums, block, b_bytes, x.codes + k, pair);
+  const __m128 products = sum_each(sums.products);
+  if constexpr (std::is_same_v<Block, q8_0>) return products;
+  return _mm_add_ps(products, _mm_shuffle_ps(_mm256_castps256_ps128(sums.offsets),
+                                             _mm256_extractf128_ps(sums.offsets, 1), 0xdd));
 }
 
 // Blocks of 256, in eight groups of 32
@@ -309,7 +394,8 @@ template <class Block, int Rows>
 ROOFTILE_SIMD_INLINE void dot_column(const Q8Task& t, std::int64_t c, std::int64_t first) {
   Int8Row x[Rows];
 #pragma GCC unroll 4
-  for (int r = 0; r < Rows; ++r) x[r] = int8_row(t.rows + (first + r) * t.row_bytes, t.columns.ks);
+  for (int r = 0; r < Rows; ++r)
+    x[r] = int8_row(t.columns.x + (first + r) * t.row_bytes, t.columns.ks);
   const char* column = t.columns.b + c * t.columns.b_bytes;
   float results[Rows];
   if constexpr (Block::kElements == 32)
@@ -321,7 +407,16 @@ ROOFTILE_SIMD_INLINE void dot_column(const Q8Task& t, std::int64_t c, std::int64
 
 template <class Block>
 void dot_columns(const Q8Task& t) {
-  for (std::int64_t c = 0; c < t.columns.cols; ++c) {
+  std::int64_t c = 0;
+  if constexpr (Block::kElements == 32)
+    if (t.columns.rows == 1) {
+      const ColumnsTask& task = t.columns;
+      const Int8Row x = int8_row(task.x, task.ks);
+      for (; c + kColumns <= task.cols; c += kColumns)
+        _mm_storeu_ps(task.sums + c,
+                      dot_four_columns<Block>(task.b + c * task.b_bytes, task.b_bytes, x, task.ks));
+    }
+  for (; c < t.columns.cols; ++c) {
     std::int64_t r = 0;
     for (; r + 4 <= t.columns.rows; r += 4) dot_column<Block, 4>(t, c, r);
     if (r + 2 <= t.columns.rows) {
