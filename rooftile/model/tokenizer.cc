@@ -29,6 +29,7 @@ class PipelineTokenizer final : public Tokenizer {
                       AddedTokens(vocabulary_, {.with_control = true, .is_normalised = true})},
         without_control_{AddedTokens(vocabulary_, {.with_control = false, .is_normalised = false}),
                          AddedTokens(vocabulary_, {.with_control = false, .is_normalised = true})} {
+    vocabulary_.forget_merges();
   }
 
   using Tokenizer::encode;

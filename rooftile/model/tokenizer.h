@@ -56,7 +56,7 @@ class Tokenizer {
   [[nodiscard]] std::string decode(std::span<const std::int32_t> ids,
                                    DecodeOptions options = {}) const;
 
-  /// What the tokenizer was made of.
+  /// What the tokenizer was made of, but for the merges, which are kept in a shorter form.
   [[nodiscard]] virtual const TokenizerData& data() const = 0;
   [[nodiscard]] std::int32_t size() const {
     return static_cast<std::int32_t>(data().tokens.size());

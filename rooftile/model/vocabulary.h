@@ -22,6 +22,8 @@ class Vocabulary {
   Vocabulary& operator=(const Vocabulary&) = delete;
 
   [[nodiscard]] const TokenizerData& data() const { return data_; }
+  /// Frees the texts of the merges, for who has made something shorter of them.
+  void forget_merges() { data_.merges = {}; }
   [[nodiscard]] TokenType type(std::int32_t id) const;
 
   /// What token `id` stands for: bytes of text, or a control token's name. Throws for a bad id.

@@ -4,6 +4,7 @@
 #include <memory>
 #include <utility>
 
+#include "rooftile/base/mapped_file.h"
 #include "rooftile/core/shape.h"
 
 namespace rooftile {
@@ -27,12 +28,14 @@ std::optional<DeviceMemory> move_to_device(Weights& weights, Device& device) {
   const std::unique_ptr<Stream> stream = device.make_stream();
   auto* to = static_cast<char*>(memory.data());
   for_each_weight(weights, [&](TensorView& view) {
-    device.copy_to_device(*stream, to, view.data, bytes_of(view.dtype, num_elements(view.shape)));
+    const std::int64_t size = bytes_of(view.dtype, num_elements(view.shape));
+    device.copy_to_device(*stream, to, view.data, size);
+    stream->synchronise();
+    let_go({view.as<const std::byte>(), static_cast<std::size_t>(size)});
     view.data = to;
     view.device = device.device_id();
     to += room_of(view);
   });
-  stream->synchronise();
   return memory;
 }
 
