@@ -2,6 +2,7 @@
 #include "rooftile/device/cpu/pool.h"
 
 #include <atomic>
+#include <chrono>
 #include <numeric>
 #include <stdexcept>
 #include <thread>
@@ -26,6 +27,22 @@ TEST(ThreadPool, ManyShortRunsLoseNothing) {
   std::atomic<std::int64_t> sum{0};
   for (int repeat = 0; repeat < 20000; ++repeat) pool.run(5, [&](std::int64_t i) { sum += i; });
   EXPECT_EQ(sum, 20000 * 10);
+}
+
+// Each call waits for the other, so a worker that nobody wakes is found out.
+TEST(ThreadPool, WakesThoseWhoSleep) {
+  using Clock = std::chrono::steady_clock;
+  ThreadPool pool(2);
+  for (int repeat = 0; repeat < 5; ++repeat) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    std::atomic<int> arrived{0};
+    const auto deadline = Clock::now() + std::chrono::seconds(20);
+    pool.run(2, [&](std::int64_t) {
+      ++arrived;
+      while (arrived < 2 && Clock::now() < deadline) std::this_thread::yield();
+    });
+    ASSERT_LT(Clock::now(), deadline);
+  }
 }
 
 TEST(ThreadPool, NestedRunsAreInline) {
