@@ -33,9 +33,10 @@ endif()
 target_include_directories(rooftile_settings INTERFACE "${PROJECT_SOURCE_DIR}")
 target_compile_definitions(rooftile_settings INTERFACE FMT_HEADER_ONLY
                            ROOFTILE_VERSION="${PROJECT_VERSION}")
+# Why no recovery: a test in which undefined behaviour is only reported would pass.
 if(ROOFTILE_SANITIZE)
   target_compile_options(rooftile_settings INTERFACE -fsanitize=${ROOFTILE_SANITIZE}
-                         -fno-omit-frame-pointer)
+                         -fno-sanitize-recover=all -fno-omit-frame-pointer)
   target_link_options(rooftile_settings INTERFACE -fsanitize=${ROOFTILE_SANITIZE})
 endif()
 

@@ -16,6 +16,7 @@ namespace {
 constexpr std::int64_t kMostWork = 10'000'000;
 
 jinja::Value json_value(std::string_view text, const char* what) {
+  check_json_depth(text);
   const Json json = Json::parse(text, nullptr, /*allow_exceptions=*/false);
   if (json.is_discarded()) fail_input(std::string(what) + " is not valid JSON");
   return jinja::from_json(json);

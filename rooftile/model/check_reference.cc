@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 
 #include "rooftile/base/error.h"
 #include "rooftile/base/json.h"
@@ -10,10 +11,22 @@
 namespace rooftile {
 namespace {
 
+std::vector<std::int32_t> ids_from(const Json& json, const char* key) {
+  const Json& list = json.at(key);
+  if (!list.is_array()) fail_input(std::string(key) + " must be a list");
+  std::vector<std::int32_t> ids;
+  for (const Json& id : list) {
+    if (!id.is_number_integer() || !(id.get<double>() >= 0) || !(id.get<double>() <= INT32_MAX))
+      fail_input(std::string(key) + " holds " + id.dump().substr(0, 60) + ", which is no token id");
+    ids.push_back(id.get<std::int32_t>());
+  }
+  return ids;
+}
+
 ReferenceSequence sequence_from(const Json& json) {
-  ReferenceSequence sequence{.prompt = json.at("prompt_ids"),
-                             .tokens = json.at("token_ids"),
-                             .second = json.at("second_ids"),
+  ReferenceSequence sequence{.prompt = ids_from(json, "prompt_ids"),
+                             .tokens = ids_from(json, "token_ids"),
+                             .second = ids_from(json, "second_ids"),
                              .gap = json.at("gaps")};
   if (sequence.prompt.empty() || sequence.tokens.empty())
     fail_input("a sequence without prompt or tokens");
@@ -71,8 +84,9 @@ std::vector<ReferenceSequence> references_from_json(const std::string& text,
                                                     const std::string& what) {
   try {
     std::vector<ReferenceSequence> references;
-    const Json all = Json::parse(text);
-    for (const Json& sequence : all.at("sequences")) references.push_back(sequence_from(sequence));
+    const Json all = parse_json(text);
+    if (!all.at("sequences").is_array()) fail_input("sequences must be a list");
+    for (const Json& sequence : all["sequences"]) references.push_back(sequence_from(sequence));
     if (references.empty()) fail_input("no sequences");
     return references;
   } catch (const Json::exception& error) {

@@ -10,6 +10,7 @@
 #include "gtest/gtest.h"
 #include "rooftile/base/error.h"
 #include "rooftile/base/file.h"
+#include "rooftile/base/rng.h"
 #include "rooftile/device/cpu/cpu_device.h"
 
 namespace rooftile {
@@ -145,6 +146,20 @@ TEST_F(KvCaches, RefusesAnotherModelAnotherShapeAndADamagedFile) {
     EXPECT_THAT(fault_of_resume(cache, "tiny"), HasSubstr("no saved sequence")) << i;
   }
   EXPECT_EQ(cache.pool().num_held(), 1);
+}
+
+TEST_F(KvCaches, RefusesADtypeThatOnlyLooksLikeItsOwn) {
+  KvCache cache(*device_, kShape, 4);
+  cache.save(filled(cache, {1, 2, 3}), "tiny", path_);
+  std::string file = *read_file(path_);
+  constexpr std::size_t kDtypeAt = 40;
+  ASSERT_EQ(file[kDtypeAt], static_cast<char>(kShape.dtype));
+  file[kDtypeAt + 1] = 1;  // 256 more
+  const std::size_t end = file.size() - sizeof(std::uint64_t);
+  const std::uint64_t checksum = hash_bytes(file.data(), end);
+  std::memcpy(file.data() + end, &checksum, sizeof checksum);
+  replace_file(path_, file);
+  EXPECT_THAT(fault_of_resume(cache, "tiny"), HasSubstr("another shape or dtype"));
 }
 
 }  // namespace

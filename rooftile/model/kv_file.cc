@@ -99,8 +99,9 @@ Sequence KvCache::resume(const std::string& model, const std::string& path) {
   if (whose != model)
     reader.fail("belongs to the model '" + std::string(whose) + "', not to '" + model + "'");
   const KvShape shape{header.layers, header.kv_heads, header.head_dim, header.page_size,
-                      static_cast<DType>(header.dtype)};
-  if (shape != shape_) reader.fail("was saved from a cache of another shape or dtype");
+                      shape_.dtype};
+  if (shape != shape_ || header.dtype != static_cast<std::int64_t>(shape_.dtype))
+    reader.fail("was saved from a cache of another shape or dtype");
   if (header.tokens < 0 || header.tokens > kMostFileBytes ||
       header.pages != pages_for(header.tokens))
     reader.fail("says " + std::to_string(header.tokens) + " tokens in " +

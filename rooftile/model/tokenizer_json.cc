@@ -9,6 +9,7 @@
 
 #include "rooftile/base/error.h"
 #include "rooftile/base/file.h"
+#include "rooftile/base/json.h"
 #include "rooftile/model/tokenizer_json_internal.h"
 
 namespace rooftile {
@@ -21,6 +22,7 @@ constexpr std::size_t kMostUnnamedIds = 1 << 16;  // real files leave a few gaps
 using Ids = std::unordered_map<std::string, std::int32_t>;
 
 Object parsed(std::string_view text, const char* what) {
+  check_json_depth(text);
   Object object = Object::parse(text, nullptr, /*allow_exceptions=*/false);
   if (object.is_discarded()) fail_input(std::string(what) + " is not valid JSON (or not UTF-8)");
   if (!object.is_object()) fail_field(what, object, "an object");

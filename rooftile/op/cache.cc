@@ -39,8 +39,8 @@ class FileLock {
 void warn(const std::string& message) { std::cerr << "rooftile: warning: " << message << "\n"; }
 
 CacheFile::Entries parse(const std::string& text) {
-  const Json file = Json::parse(text);
-  if (!file.is_object() || file.value("schema", 0) != kCacheSchema)
+  const Json file = parse_json(text);
+  if (!file.is_object() || !file.contains("schema") || file["schema"] != kCacheSchema)
     fail_input("not a cache of this version");
   CacheFile::Entries entries;
   for (const auto& [key, value] : file.at("entries").items())

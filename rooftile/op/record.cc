@@ -104,7 +104,12 @@ struct Reader {
   }
   static void read(const Json& field, std::string& value) { value = field.get<std::string>(); }
   static void read(const Json& field, double& value) { value = field.get<double>(); }
-  static void read(const Json& field, std::int64_t& value) { value = field.get<std::int64_t>(); }
+  static void read(const Json& field, std::int64_t& value) {
+    // An unsigned number that does not fit would come out negative.
+    if (!field.is_number_integer() || !(field.get<double>() <= 9e18))
+      fail_input(field.dump().substr(0, 80) + " is no whole number of at most 9e18");
+    value = field.get<std::int64_t>();
+  }
   static void read(const Json& field, Origin& value) { read_enum(field, kOrigins, value); }
   static void read(const Json& field, Status& value) { read_enum(field, kStatuses, value); }
   // Half a figure is not read as zeros.
@@ -153,10 +158,10 @@ std::string to_json(const std::string& device, const std::vector<Record>& record
 
 std::vector<Record> records_from_json(const std::string& text, const std::string& what) {
   try {
-    const Json file = Json::parse(text);
+    const Json file = parse_json(text);
     if (!file.is_object() || !file.contains("records") || !file["records"].is_array())
       fail_input("no list of records");
-    if (file.value("schema", 0) != kRecordSchema)
+    if (!file.contains("schema") || file["schema"] != kRecordSchema)
       fail_input("schema " + file.value("schema", Json(0)).dump() + ", this program reads " +
                  std::to_string(kRecordSchema));
     std::vector<Record> records;

@@ -164,5 +164,21 @@ TEST(UtcNow, IsIso8601) {
               MatchesRegex("20[0-9]{2}-[01][0-9]-[0-3][0-9]T[0-2][0-9]:[0-5][0-9]:[0-6][0-9]Z"));
 }
 
+TEST(Records, FiguresThatDoNotFitAreRefused) {
+  for (const Json& wrong : {Json(1e300), Json(0.5), Json(~std::uint64_t{0}), Json("9")}) {
+    const auto text = file_with([&](Json& record) { record["time_us"]["n"] = wrong; });
+    EXPECT_THAT(refusal(text), HasSubstr("no whole number")) << wrong;
+  }
+  for (const char* schema : {"1e300", "1.5", "\"1\"", "null", "[]"})
+    EXPECT_THAT(refusal(R"({"records": [], "schema": )" + std::string(schema) + "}"),
+                HasSubstr("schema"));
+}
+
+TEST(Records, DeepNestingIsRefused) {
+  const std::string deep(1'000'000, '[');
+  EXPECT_THAT(refusal(R"({"records": [], "schema": )" + deep), HasSubstr("nested deeper"));
+  EXPECT_THAT(refusal(deep), HasSubstr("nested deeper"));
+}
+
 }  // namespace
 }  // namespace rooftile

@@ -65,7 +65,7 @@ std::string to_text(const Ceilings& ceilings) {
 }
 
 Ceilings from_text(const std::string& text) {
-  const Json json = Json::parse(text);
+  const Json json = parse_json(text);
   Ceilings ceilings;
   for (const Mix& mix : kMixes) ceilings.*mix.ceiling = ceiling_from(json.at(mix.name));
   for (int unit = 0; unit < kNumUnits; ++unit) {

@@ -192,7 +192,7 @@ std::string profile_json(const Profile& profile) {
 
 Profile profile_from_json(const std::string& text, const std::string& what) {
   try {
-    const Json file = Json::parse(text);
+    const Json file = parse_json(text);
     if (!file.is_object() || !file.contains("profile")) fail_input("it has no 'profile'");
     if (!file.contains("schema") || file["schema"] != kProfileSchema)
       fail_input("schema " + file.value("schema", Json(0)).dump() + ", this program reads " +

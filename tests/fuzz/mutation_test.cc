@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// A short fuzz run that is the same every time: each file of the corpus, changed at random places a
-// few thousand times. tools/fuzz searches on from the same corpus with coverage as its guide.
+// A short fuzz run that is the same every time: the files of each target's corpus, changed at
+// random places a few thousand times. tools/fuzz searches on from there with coverage as its guide.
 #include <algorithm>
 #include <filesystem>
-#include <functional>
 #include <iterator>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -16,7 +16,7 @@
 namespace rooftile {
 namespace {
 
-constexpr int kMutations = 3000;  // of each file
+constexpr std::uint64_t kMutations = 6000;  // of each target
 
 // Numbers at which arithmetic on sizes goes wrong.
 constexpr std::uint64_t kOdd[]{0,
@@ -61,28 +61,41 @@ std::string mutated(std::string text, const Rng& rng, std::uint64_t draw) {
   return text;
 }
 
-void run(const std::string& target, const std::function<void(std::span<const std::byte>)>& read) {
+std::vector<std::string> corpus(std::string_view target) {
   const std::filesystem::path folder =
       std::filesystem::path(ROOFTILE_SOURCE_DIR) / "tests/fuzz/corpus" / target;
-  const Rng rng(1, "mutation." + target);
-  int files = 0;
-  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
-    const std::string seed = text_of_file(entry.path());
-    const auto draw = std::hash<std::string>{}(entry.path().filename());
-    ++files;
-    for (std::uint64_t i = 0; i < kMutations; ++i) {
-      const std::string text = i == 0 ? seed : mutated(seed, rng, draw + i * 1000);
-      // A copy of exactly this size: a sanitizer sees the first byte past it.
-      const std::vector<char> exact(text.begin(), text.end());
-      read(std::as_bytes(std::span(exact)));
-    }
-  }
-  EXPECT_GT(files, 0) << folder << " is empty";
+  std::vector<std::string> texts;
+  for (const auto& entry : std::filesystem::directory_iterator(folder))
+    texts.push_back(text_of_file(entry.path()));
+  std::ranges::sort(texts);
+  return texts;
 }
 
-TEST(Mutation, GgufIsReadOrRefused) { run("gguf", fuzz::gguf); }
-TEST(Mutation, SafetensorsIsReadOrRefused) { run("safetensors", fuzz::safetensors); }
-TEST(Mutation, ConfigIsReadOrRefused) { run("config", fuzz::config); }
+class Mutation : public testing::TestWithParam<fuzz::Target> {};
+
+TEST_P(Mutation, IsReadOrRefused) {
+  const std::vector<std::string> seeds = corpus(GetParam().name);
+  ASSERT_FALSE(seeds.empty());
+  for (const std::string& seed : seeds) EXPECT_NO_THROW(GetParam().read(seed)) << seed;
+  const Rng rng(1, "mutation." + std::string(GetParam().name));
+  for (std::uint64_t i = 0; i < kMutations; ++i) {
+    const std::string text = mutated(seeds[i % seeds.size()], rng, i * 1000);
+    // A copy of exactly this size: a sanitizer sees the first byte past it.
+    const std::vector<char> exact(text.begin(), text.end());
+    try {
+      (void)accepts(GetParam(), {exact.data(), exact.size()});
+    } catch (const std::exception& fault) {
+      FAIL() << fault.what() << " from:\n" << text;
+    }
+  }
+}
+
+std::string name_of(const testing::TestParamInfo<fuzz::Target>& info) {
+  return std::string(info.param.name);
+}
+
+INSTANTIATE_TEST_SUITE_P(Models, Mutation, testing::ValuesIn(fuzz::model_targets()), name_of);
+INSTANTIATE_TEST_SUITE_P(Texts, Mutation, testing::ValuesIn(fuzz::text_targets()), name_of);
 
 }  // namespace
 }  // namespace rooftile
