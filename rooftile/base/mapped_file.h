@@ -31,8 +31,8 @@ class MappedFile {
   std::span<const std::byte> bytes_;
 };
 
-/// Lets the whole pages within `bytes` of a mapped file go from memory: they come from the disk again
-/// when they are touched. For what has been copied elsewhere. Never for other memory.
+/// Lets the whole pages within `bytes` of a mapped file go from memory: they come from the disk
+/// again when they are touched. For what has been copied elsewhere. Never for other memory.
 void let_go(std::span<const std::byte> bytes);
 
 }  // namespace rooftile
