@@ -57,7 +57,8 @@ void meaning(const Problem& problem, Values& values) {
   Array& d = values["d"];
   d.magnitude.resize(d.values.size());
   std::vector<double> norms(static_cast<std::size_t>(n));
-  for (std::int64_t j = 0; j < n; ++j) norms[static_cast<std::size_t>(j)] = norm(b.data() + j * k, k);
+  for (std::int64_t j = 0; j < n; ++j)
+    norms[static_cast<std::size_t>(j)] = norm(b.data() + j * k, k);
   for (std::int64_t i = 0; i < m; ++i) {
     const double row_norm = norm(a + i * k, k);
     for (std::int64_t j = 0; j < n; ++j) {
