@@ -11,13 +11,13 @@
 
 namespace rooftile::cli {
 
-/// --activations, --kv, --context: how a model is run.
+/// --activations, --kv, --chunk: how a model is run.
 std::vector<ArgOption> model_options();
 /// --prompt, --prompt-file, --chat, --system, --max-tokens: what it is asked.
 std::vector<ArgOption> prompt_options();
 
-/// The model that the first word names, opened; says how long that took with --verbose progress.
-/// Throws Error(bad_input) when there is not exactly one word.
+/// The model that the first word names, opened. Throws Error(bad_input) when there is not exactly
+/// one word.
 std::unique_ptr<Model> open_model(Session& session);
 
 /// The text of --prompt (of standard input for "-") or of --prompt-file.
