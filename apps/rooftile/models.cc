@@ -17,9 +17,10 @@ std::vector<ArgOption> model_options() {
            "KIND",
            "exact or q8: how activations meet quantised weights",
            {"exact", "q8"}},
-          {"--kv", "DTYPE", "of the KV cache; default fp16", {"f32", "bf16", "fp16"}},
-          {"--chunk", "TOKENS", "of a prompt in one pass; default 512"}};
+          {"--kv", "DTYPE", "of the KV cache; default fp16", {"f32", "bf16", "fp16"}}};
 }
+
+ArgOption chunk_option() { return {"--chunk", "TOKENS", "of a prompt in one pass; default 512"}; }
 
 std::vector<ArgOption> prompt_options() {
   return {{"--prompt", "TEXT", "what the model continues; - reads standard input"},

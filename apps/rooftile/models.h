@@ -11,8 +11,9 @@
 
 namespace rooftile::cli {
 
-/// --activations, --kv, --chunk: how a model is run.
+/// --activations and --kv: how a model is run; and --chunk, which `check` chooses itself.
 std::vector<ArgOption> model_options();
+ArgOption chunk_option();
 /// --prompt, --prompt-file, --chat, --system, --max-tokens: what it is asked.
 std::vector<ArgOption> prompt_options();
 

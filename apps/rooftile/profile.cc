@@ -70,6 +70,7 @@ int run_profile(Session& session) {
 Verb profile_verb() {
   std::vector<ArgOption> options = prompt_options();
   for (const ArgOption& option : model_options()) options.push_back(option);
+  options.push_back(chunk_option());
   options.insert(options.end(), {{"--report", "F.html", "write a page for the browser"},
                                  {"--trace", "F.json", "write a trace for Perfetto"}});
   return {.name = "profile",

@@ -223,6 +223,7 @@ int run_run(Session& session) {
 Verb run_verb() {
   std::vector<ArgOption> options = prompt_options();
   for (const ArgOption& option : model_options()) options.push_back(option);
+  options.push_back(chunk_option());
   options.insert(
       options.end(),
       {{"--temperature", "T", "0 takes the most probable token (default)"},

@@ -35,7 +35,10 @@ Transformer::Transformer(const ModelConfig& config, const Weights& weights, KvCa
       cache_(&cache),
       plans_(&plans),
       options_(options),
-      buffers_(std::make_shared<PassBuffers>(plans.device(), config, options, cache)) {}
+      buffers_(std::make_shared<PassBuffers>(plans.device(), config, options, cache)) {
+  if (config.final_softcap != 0)
+    throw Error(ErrorCode::unsupported, "a soft cap of the final logits is not supported");
+}
 
 // Writes the integers of a pass where its program reads them. All or nothing: what throws leaves
 // the sequences as they were.

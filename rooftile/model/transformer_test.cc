@@ -169,6 +169,12 @@ TEST(Transformer, RefusesTokensOutsideTheVocabularyAndBeyondTheContext) {
   EXPECT_EQ(sequence.length(), 0);
 }
 
+TEST(Transformer, RefusesWhatItWouldIgnore) {
+  ModelConfig config = llama();
+  config.final_softcap = 30;
+  EXPECT_THROW(Small{config}, Error);
+}
+
 TEST(Transformer, AFullCacheChangesNoSequence) {
   Small model(llama(), {}, 2);
   Sequence sequence;
