@@ -6,6 +6,8 @@
 #include "rooftile/base/error.h"
 #include "rooftile/base/text.h"
 #include "rooftile/device/cpu/cpu_device.h"
+#include "rooftile/device/gpu_kernel.h"
+#include "rooftile/tile/tensor_map.h"
 
 namespace rooftile {
 
@@ -17,6 +19,14 @@ std::string description(const DeviceProperties& properties) {
 std::shared_ptr<const std::uint64_t> Device::next_life() {
   static std::atomic<std::uint64_t> count{0};
   return std::make_shared<const std::uint64_t>(++count);
+}
+
+void Stream::launch_kernel(const GpuKernel&, const LaunchShape&, void**) {
+  throw Error(ErrorCode::unsupported, device().properties().id + " runs no CUDA kernels");
+}
+
+TensorMap Device::encode_tensor_map(const TensorMapSpec&) {
+  throw Error(ErrorCode::unsupported, properties().id + " has no TMA");
 }
 
 const std::vector<DeviceFactory>& device_factories() {

@@ -19,7 +19,11 @@
 namespace ROOFTILE_API rooftile {
 
 class Device;
-struct Gpu;  // a row of hardware/gpu.h
+struct Gpu;            // a row of hardware/gpu.h
+struct GpuKernel;      // device/gpu_kernel.h
+struct LaunchShape;    // device/gpu_kernel.h
+struct TensorMap;      // tile/tensor_map.h
+struct TensorMapSpec;  // device/tensor_map.h
 
 struct DeviceProperties {
   std::string id;         // as given to --on: "cpu", "cuda:0", "sim:h200"
@@ -63,6 +67,10 @@ class Stream {
   /// Runs block(i) for i in [0, blocks) on the device's threads, after what was launched before;
   /// only devices that run host code can (cpu), others throw Error(unsupported). Allocates nothing.
   virtual void launch(std::int64_t blocks, FunctionRef<void(std::int64_t)> block) = 0;
+
+  /// Runs a kernel of a .cu file after what was launched before. Called by launch_kernel(), which
+  /// checks the arguments' types. Throws Error(unsupported) where no such kernels run.
+  virtual void launch_kernel(const GpuKernel& kernel, const LaunchShape& shape, void** args);
 
   /// Returns when all that was launched has finished; throws the device's own error.
   virtual void synchronise() = 0;
@@ -113,6 +121,9 @@ class Device {
   /// The simplest work that reaches each limit of this device. The workbench times them as it times
   /// kernels: alone for the ceilings, alternating with a kernel for a ratio that noise cannot bend.
   [[nodiscard]] virtual std::vector<Probe> probes() = 0;
+
+  /// Called by make_tensor_map(), which checks the spec. Throws Error(unsupported) without TMA.
+  [[nodiscard]] virtual TensorMap encode_tensor_map(const TensorMapSpec& spec);
 
   /// The data sheet's limits, where there is a data sheet.
   [[nodiscard]] virtual Ceilings sheet() const { return {}; }
