@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+// Logical time for the detection of races: vector clocks (Lamport 1978, Mattern 1989) with epochs
+// (Flanagan and Freund, "FastTrack", 2009), extended by what a GPU has: __syncthreads raises one
+// number, the floor, that all threads of the block are known up to.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+namespace rooftile::sim {
+
+/// Whoever accesses memory: a thread of a block, or an engine that works for one.
+constexpr int kMaxThreads = 1024;
+constexpr int kMbarrierAgents = 64;  // TMA loads and bulk copies, by the mbarrier they complete on
+constexpr int kWarpgroupAgents = 8;  // wgmma
+constexpr int kStoreAgents = 32;     // TMA and bulk stores, by the warp that issued them
+constexpr int kCopyAgents = 32;      // cp.async, by warp
+constexpr int kFirstMbarrierAgent = kMaxThreads;
+constexpr int kFirstWarpgroupAgent = kFirstMbarrierAgent + kMbarrierAgents;
+constexpr int kFirstStoreAgent = kFirstWarpgroupAgent + kWarpgroupAgents;
+constexpr int kFirstCopyAgent = kFirstStoreAgent + kStoreAgents;
+constexpr int kActors = kFirstCopyAgent + kCopyAgents;
+
+/// When an actor did something, and whether with a strong (atomic) access.
+///
+///   63 many readers | 62 strong | 61..55 launch | 54..31 block | 30..20 actor | 19..0 clock
+struct Epoch {
+  std::uint64_t bits = 0;
+
+  static constexpr std::uint64_t kMany = std::uint64_t{1} << 63;
+  static constexpr std::uint64_t kStrong = std::uint64_t{1} << 62;
+  static constexpr std::uint32_t kLaunches = 127;  // 1 to 127; 0 is nobody
+  static constexpr std::uint32_t kBlocks = 1u << 24;
+  static constexpr std::uint32_t kClocks = 1u << 20;
+
+  static Epoch make(std::uint32_t launch, std::uint32_t block, int actor, std::uint32_t clock) {
+    return {std::uint64_t{launch} << 55 | std::uint64_t{block % kBlocks} << 31 |
+            std::uint64_t(actor) << 20 | clock};
+  }
+  [[nodiscard]] bool is_many() const { return (bits & kMany) != 0; }
+  [[nodiscard]] bool is_strong() const { return (bits & kStrong) != 0; }
+  [[nodiscard]] std::uint32_t launch() const { return bits >> 55 & 127; }
+  [[nodiscard]] std::uint32_t block() const { return bits >> 31 & (kBlocks - 1); }
+  [[nodiscard]] int actor() const { return static_cast<int>(bits >> 20 & 2047); }
+  [[nodiscard]] std::uint32_t clock() const { return bits & (kClocks - 1); }
+};
+static_assert(kActors <= 2048);
+
+/// What is known of some blocks: everything up to `floor` of every thread, and more of actors.
+struct Knowledge {
+  struct OfBlock {
+    std::uint32_t block = 0;
+    std::uint32_t floor = 0;
+    std::vector<std::uint32_t> actors{};  // empty, or a clock for each
+    void join(const OfBlock& other) {
+      floor = std::max(floor, other.floor);
+      if (other.actors.empty()) return;
+      if (actors.empty()) actors.assign(kActors, 0);
+      for (std::size_t i = 0; i < other.actors.size(); ++i)
+        actors[i] = std::max(actors[i], other.actors[i]);
+    }
+    [[nodiscard]] bool has(int actor, std::uint32_t clock) const {
+      if (actor < kMaxThreads && clock <= floor) return true;
+      return !actors.empty() && actors[static_cast<std::size_t>(actor)] >= clock;
+    }
+  };
+  std::vector<OfBlock> blocks{};
+
+  [[nodiscard]] bool is_empty() const { return blocks.empty(); }
+  [[nodiscard]] const OfBlock* find(std::uint32_t block) const {
+    for (const OfBlock& of : blocks)
+      if (of.block == block) return &of;
+    return nullptr;
+  }
+  OfBlock& of(std::uint32_t block) {
+    for (OfBlock& of : blocks)
+      if (of.block == block) return of;
+    return blocks.emplace_back(OfBlock{block});
+  }
+  void join(const Knowledge& other) {
+    for (const OfBlock& theirs : other.blocks) of(theirs.block).join(theirs);
+  }
+};
+
+}  // namespace rooftile::sim

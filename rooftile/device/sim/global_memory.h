@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+// The global memory of simulated devices: one range of addresses, in which every allocation has a
+// gap behind it, and beside which lie what was initialised, what a launch touched, and who did
+// (shadow.h).
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <string>
+
+namespace rooftile::sim {
+
+struct Allocation {
+  std::uint64_t begin = 0;
+  std::uint64_t end = 0;
+};
+
+class GlobalMemory {
+ public:
+  static constexpr std::uint64_t kBytes = std::uint64_t{1} << 38;  // of addresses, not of memory
+  static constexpr std::uint64_t kGap = 4096;
+  static constexpr std::uint64_t kSectorBytes = 32;
+
+  /// Reserves the addresses at first use. Throws Error(out_of_memory).
+  static GlobalMemory& get();
+
+  void* allocate(std::int64_t bytes);
+  void release(void* memory) noexcept;
+
+  [[nodiscard]] bool contains(std::uint64_t address) const { return address - base_ < kBytes; }
+  [[nodiscard]] std::uint64_t base() const { return base_; }
+  /// The allocation that holds `address`.
+  [[nodiscard]] std::optional<Allocation> find(std::uint64_t address) const;
+  /// "16 bytes past the end of an allocation of 4096 bytes", for an address outside of all.
+  [[nodiscard]] std::string describe(std::uint64_t address) const;
+
+  // One bit a byte. Neighbouring threads of the host may change one word: hence atomic.
+  void mark_initialised(std::uint64_t address, std::uint64_t bytes);
+  [[nodiscard]] bool is_initialised(std::uint64_t address, std::uint64_t bytes) const;
+
+  // One bit a sector, of the launch that runs.
+  void mark_touched(std::uint64_t sector, bool is_write) {
+    std::uint8_t& byte = touched_[is_write][sector >> 3];
+    const auto bit = static_cast<std::uint8_t>(1u << (sector & 7));
+    if ((__atomic_load_n(&byte, __ATOMIC_RELAXED) & bit) == 0)
+      __atomic_fetch_or(&byte, bit, __ATOMIC_RELAXED);
+  }
+  [[nodiscard]] std::uint64_t sector(std::uint64_t address) const {
+    return (address - base_) / kSectorBytes;
+  }
+  [[nodiscard]] std::uint64_t touched_sectors(bool is_write) const;
+  void clear_touched();
+
+ private:
+  GlobalMemory();
+  std::uint64_t base_ = 0;
+  std::uint8_t* initialised_ = nullptr;
+  std::uint8_t* touched_[2] = {nullptr, nullptr};
+  mutable std::mutex mutex_;
+  std::map<std::uint64_t, Allocation> live_;     // by begin
+  std::map<std::uint64_t, std::uint64_t> free_;  // begin to bytes, gaps included
+};
+
+/// Private pages that cost memory only when they are written.
+void* reserve_pages(std::uint64_t bytes);
+
+}  // namespace rooftile::sim

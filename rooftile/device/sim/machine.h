@@ -1,0 +1,359 @@
+// SPDX-License-Identifier: Apache-2.0
+// The simulated machine while it runs a launch.
+//
+//   Launch   one grid: what is the same for all of its blocks, and the counters
+//   Worker   one thread of the host, with the clusters that are resident on it
+//   Cluster  1 to 8 blocks that run together; they share one queue of threads that can run
+//   Block    its threads and warps, its shared memory with its shadow, its barriers
+//   Thread   a fiber
+//
+// Everything below a worker belongs to one thread of the host and needs no locks.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <tuple>
+#include <unordered_map>
+#include <vector>
+
+#include "rooftile/device/gpu_kernel.h"
+#include "rooftile/device/sim/clocks.h"
+#include "rooftile/device/sim/counters.h"
+#include "rooftile/device/sim/fiber.h"
+#include "rooftile/device/sim/finding.h"
+#include "rooftile/device/sim/module.h"
+#include "rooftile/device/sim/options.h"
+#include "rooftile/device/sim/shadow.h"
+
+namespace rooftile::sim {
+
+constexpr int kWarps = 32;
+constexpr int kLanes = 32;
+constexpr int kNamedBarriers = 16;
+constexpr std::uint32_t kSharedBytes = 228u << 10;  // the window's size; a launch has less
+constexpr std::uint32_t kReservedShared = 1024;     // the window's first bytes are the system's
+constexpr std::uint32_t kLoggedAccesses = 2048;
+
+struct Block;
+struct Cluster;
+struct Launch;
+struct Worker;
+
+enum class State : std::uint8_t {
+  fresh,
+  ready,
+  running,
+  yielded,  // waits for memory that another thread writes
+  block_barrier,
+  named_barrier,  // wait[0]: its number
+  warp,           // wait[0]: the mask of lanes that must come
+  mbarrier,       // wait[0]: its address in the window, wait[1]: the parity
+  engine,         // wgmma, cp.async or bulk groups; wait[0]: see Async
+  cluster_barrier,
+  done,
+};
+
+/// One access of one lane, kept until its warp's accesses are joined to requests.
+struct LoggedAccess {
+  std::uint64_t address;
+  std::uint32_t pc;
+  std::uint8_t bytes;
+  std::uint8_t flags;  // MemorySpace, and AccessOp << 1
+};
+
+struct Thread {
+  void* stack_pointer = nullptr;
+  std::uint8_t* stack = nullptr;
+  State state = State::fresh;
+  std::array<std::uint32_t, 2> wait{};
+  std::uint32_t logged = 0;
+  LoggedAccess* log = nullptr;
+  // What this thread knows of its block: see clocks.h.
+  std::uint32_t clock = 1;
+  std::uint32_t floor = 0;                // of all threads
+  std::uint32_t warp_floor = 0;           // of the warp's threads
+  std::uint32_t* actors = nullptr;        // null while nothing but barriers of all threads was used
+  std::unique_ptr<Knowledge> foreign{};   // of other blocks
+  std::unique_ptr<Knowledge> unfenced{};  // read by a relaxed atomic: known after the next fence
+  // Fences: what it had done, and knew of all threads, at its last one.
+  std::uint32_t fenced_clock = 0, fenced_floor = 0;
+  std::uint32_t proxy_clock = 0, proxy_floor = 0;
+  std::uint32_t spins = 0;  // yields since it last ran on
+};
+
+/// A warp operation that not all lanes of its mask have reached.
+struct Gathering {
+  std::uint32_t mask = 0;
+  std::uint32_t arrived = 0;
+  std::uint32_t kind = 0;
+  std::uint32_t pc = 0;
+};
+
+struct Warp {
+  std::array<std::uint64_t, kLanes> value{};
+  std::array<std::uint64_t, kLanes> result{};
+  std::array<int, kLanes> operand{};
+  std::array<int, kLanes> width{};
+  std::array<Gathering, kLanes> gatherings{};
+  int gathering_count = 0;
+  std::uint32_t live = 0;  // lanes that have not returned
+  LoggedAccess* logs = nullptr;
+};
+
+struct NamedBarrier {
+  int expected = 0;
+  int arrived = 0;
+  std::vector<std::uint16_t> waiting{};
+  Knowledge known{};
+};
+
+/// The threads that read a cell of shared memory and are not ordered among each other.
+using ReadSet = std::array<std::uint32_t, kActors>;
+
+/// What the engines of a block keep: mbarriers, groups of copies, matrix operations. Made by
+/// make_engines() (engines.h) when a block first uses one.
+struct Engines;
+struct EnginesDeleter {
+  void operator()(Engines* engines) const;
+};
+
+struct Block {
+  explicit Block(Worker& owner);
+
+  Worker& worker;
+  Cluster* cluster = nullptr;
+  std::uint32_t number = 0;  // in the grid
+  std::uint32_t rank = 0;    // in the cluster
+  Coordinates index{};
+  int thread_count = 0;
+  int live = 0;
+  int fresh = 0;  // how many threads were started
+  std::vector<Thread> threads;
+  std::array<Warp, kWarps> warps;
+  std::vector<std::uint16_t> start_order;
+
+  std::uint8_t* shared = nullptr;     // dynamic shared memory; the window begins before it
+  std::vector<std::uint8_t> statics;  // the __shared__ variables while another block runs
+  Shadow dynamic_shadow{kSharedBytes + kShadowPageBytes};
+  Shadow static_shadow{kSharedBytes + kShadowPageBytes};
+
+  std::uint32_t latest_clock = 1;  // of any thread
+  bool has_actors = false;         // some thread has Thread::actors
+  bool has_foreign = false;
+  int barrier_arrived = 0;
+  std::vector<std::uint16_t> barrier_waiting;
+  int barrier_votes = 0;  // of those that arrived, with a true predicate
+  int barrier_result = 0;
+  std::array<NamedBarrier, kNamedBarriers> named;
+  std::vector<std::unique_ptr<ReadSet>> read_sets;
+  std::size_t read_sets_used = 0;
+  std::unique_ptr<Engines, EnginesDeleter> engines;
+
+  [[nodiscard]] int warp_count() const { return (thread_count + kLanes - 1) / kLanes; }
+  Thread& operator[](int thread) { return threads[static_cast<std::size_t>(thread)]; }
+  /// A zeroed vector of clocks, valid until the block ends.
+  std::uint32_t* new_actors();
+  ReadSet& new_read_set(std::uint32_t& index);
+  void start(Cluster& in, std::uint32_t rank_in_cluster, std::uint32_t number_in_grid,
+             Coordinates at);
+
+ private:
+  std::vector<std::unique_ptr<std::uint32_t[]>> actors_pool_;
+  std::size_t actors_used_ = 0;
+};
+
+/// A thread that can run.
+struct Runnable {
+  Block* block;
+  std::uint16_t thread;
+};
+
+/// An asynchronous operation that was issued and has not happened yet.
+struct PendingWork {
+  Block* block;
+  std::uint64_t serial;  // in order of issue
+  std::function<void()> happen;
+};
+
+struct Cluster {
+  std::vector<std::unique_ptr<Block>> blocks;
+  std::deque<Runnable> ready;
+  std::vector<Runnable> yielded;
+  std::vector<PendingWork> pending;
+  std::uint64_t next_serial = 0;
+  std::uint64_t progress_seen = 0;
+  int barrier_arrived = 0;  // threads, at the cluster's barrier
+  std::uint64_t barrier_phase = 0;
+  std::vector<Runnable> barrier_waiting;
+  Knowledge barrier_known;
+  bool is_stuck = false;  // every thread waits for memory
+
+  [[nodiscard]] int live() const;
+};
+
+/// Findings of a launch, one for each kind and pair of places.
+class FindingList {
+ public:
+  /// True the first time; later it only counts. Ask before making the text.
+  bool is_new(FindingKind kind, std::uint32_t pc, std::uint32_t other_pc);
+  void add(FindingKind kind, std::uint32_t pc, std::uint32_t other_pc, std::string text);
+  [[nodiscard]] std::vector<Finding> take();
+
+ private:
+  struct Entry {
+    Finding finding;
+    std::uint64_t order;
+  };
+  std::mutex mutex_;
+  std::map<std::tuple<FindingKind, std::uint32_t, std::uint32_t>, Entry> entries_;
+};
+
+/// A line of the table by memory instruction, while it is counted.
+struct Site {
+  std::uint32_t pc = 0;
+  std::uint8_t flags = 0;
+  std::uint8_t bytes = 0;
+  std::uint64_t requests = 0, lanes = 0, sectors = 0, wavefronts = 0, conflicts = 0;
+};
+
+struct Launch {
+  GpuKernel kernel;
+  LaunchShape shape;
+  SimOptions options;
+  void** args = nullptr;
+  void (*call)(void**) = nullptr;
+  const Module* module = nullptr;
+  std::uint32_t serial = 1;           // of Epoch
+  std::uint64_t resident_blocks = 1;  // that the device holds at once
+  Shadow* global_shadow = nullptr;
+  FindingList findings;
+  std::atomic<std::uint64_t> next_cluster{0};
+  std::uint64_t clusters = 0;
+  std::atomic<std::uint64_t> resident{0};
+  std::atomic<std::uint64_t> progress{0};  // grows with whatever can let a waiting thread go on
+  std::atomic<int> idle_workers{0};
+  std::atomic<bool> is_over{false};  // a trap or a deadlock: nothing runs on
+  int workers = 1;
+  std::mutex merge_mutex;
+  SimCounters counters;
+  std::unordered_map<std::uint32_t, Site> sites;
+  std::unordered_map<std::uint32_t, std::uint32_t> static_variables;  // those used: begin to end
+  /// What global atomics publish, by address; and a lock for each of a few of them.
+  struct Published {
+    std::mutex mutex;
+    std::unordered_map<std::uint64_t, Knowledge> known;
+  };
+  std::array<Published, 64> published;
+};
+
+struct Worker {
+  explicit Worker(Launch& of);
+  ~Worker();
+  void run();
+
+  Launch& launch;
+  void* host_stack_pointer = nullptr;
+  Cluster* cluster = nullptr;  // that runs
+  Block* block = nullptr;
+  int thread = -1;
+  std::uint8_t* statics = nullptr;  // this host thread's copy of the module's __shared__ variables
+  std::uint32_t statics_bytes = 0;
+  StackPool stacks;
+  std::vector<LoggedAccess*> logs;
+  SimCounters counters;
+  std::vector<Site> sites;
+  std::uint64_t random = 1;
+  std::uint64_t switches_without_progress = 0;
+  std::uint64_t progress_at_last_switch = 0;
+  // The last allocation and variable that an access hit.
+  std::uint64_t allocation_begin = 1, allocation_end = 0;
+  std::uint32_t variable_begin = 1, variable_end = 0;
+  std::vector<std::unique_ptr<Cluster>> resident;
+  std::vector<std::unique_ptr<Cluster>> spare;
+
+  std::uint32_t random_below(std::uint32_t bound);
+  Thread& current() { return (*block)[thread]; }
+  Site& site(std::uint32_t pc, std::uint8_t flags, std::uint8_t bytes);
+};
+
+/// The worker of this thread of the host while it simulates; null otherwise.
+extern thread_local Worker* worker;
+
+// --- scheduling (scheduler.cc)
+/// The current thread stops here, for a reason, until ready() is called for it.
+void block_thread(State why, std::uint32_t detail = 0, std::uint32_t more = 0);
+void make_ready(Block& block, int thread);
+/// Work that another thread may be waiting for has been done.
+void note_progress();
+/// Runs `happen` now, at the end of what can run, or at random, as the options say; always before
+/// `block`'s cluster ends. Returns its serial.
+std::uint64_t issue(Block& block, std::function<void()> happen);
+/// Makes pending work of `block` with these serials happen now.
+void finish_pending(Block& block, const std::function<bool(std::uint64_t serial)>& which);
+/// Ends the launch: the current thread never runs on.
+[[noreturn]] void abandon();
+
+// --- time (ordering.cc)
+[[nodiscard]] bool is_ordered(const Block& block, const Thread& thread, int number, Epoch before);
+void tick(Block& block, Thread& thread);
+/// Adds what `thread` knows to `known`, and moves its clock on.
+void publish(Knowledge& known, Block& block, int thread);
+void learn(Block& block, int thread, const Knowledge& known);
+/// The same for an engine: it has done everything up to `clock`.
+void publish_actor(Knowledge& known, const Block& block, int actor, std::uint32_t clock);
+void learn_actor(Block& block, int thread, int actor, std::uint32_t clock);
+
+// --- checks of memory (checks.cc)
+struct AccessCheck {
+  Block* observer;      // whose thread's knowledge counts
+  int thread;           // of the observer
+  int actor;            // who accesses: that thread, or an engine
+  std::uint32_t clock;  // of the actor
+  bool is_write = false;
+  bool is_strong = false;
+  bool is_async_proxy = false;  // needs a proxy fence after generic writes
+  std::uint32_t pc = 0;
+};
+/// Of shared memory of `owner` (through its generic address), of global memory: any range.
+void check_access(const AccessCheck& access, Block& owner, std::uint64_t address,
+                  std::uint64_t bytes);
+void check_global_access(const AccessCheck& access, std::uint64_t address, std::uint64_t bytes);
+/// Bounds and alignment of a global range; reports and returns false when it must not be touched.
+bool check_global_bounds(std::uint64_t address, std::uint64_t bytes, bool is_write,
+                         std::uint32_t pc);
+
+// --- shared memory's addresses (shared_memory.cc)
+[[nodiscard]] bool is_shared(const Block& block, std::uint64_t address);
+/// The block of the running cluster whose shared memory holds the address, or null.
+Block* owner_of_shared(std::uint64_t address);
+std::uint32_t window_address(const Block& block, std::uint64_t address);
+std::uint8_t* window_pointer(Block& block, std::uint32_t address);
+/// "dynamic shared memory + 0x400", "transpose<0>::tile + 128"
+std::string describe_shared(const Block& block, std::uint64_t address);
+
+// --- requests (requests.cc)
+/// Joins the logged accesses of a warp's lanes to requests and counts them.
+void flush_warp(Block& block, int warp);
+void log_access(std::uint64_t address, std::uint32_t bytes, MemorySpace space, AccessOp op,
+                std::uint32_t pc);
+
+// --- findings (findings.cc)
+void report(FindingKind kind, std::uint32_t pc, std::uint32_t other_pc, std::string text);
+[[nodiscard]] bool is_new_finding(FindingKind kind, std::uint32_t pc, std::uint32_t other_pc);
+/// "block (1,0,0) thread 5", "TMA load of mbarrier 3", …
+std::string describe_actor(const Block& block, int actor);
+std::string describe_block(const Block& block);
+std::string describe_here();  // the current block and thread
+
+}  // namespace rooftile::sim
+
+/// The return address of the runtime's function that a kernel called.
+#define ROOFTILE_SIM_PC \
+  static_cast<std::uint32_t>(reinterpret_cast<std::uint64_t>(__builtin_return_address(0)))

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// The shared object (or program) that a kernel was compiled into: its __shared__ variables, which
+// are thread-local variables to the linker, and the source lines of its code.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace rooftile::sim {
+
+struct SharedVariable {
+  std::uint32_t begin = 0;  // offset in the module's thread-local storage
+  std::uint32_t end = 0;
+  bool is_guard = false;  // of a constructor: not a variable of the kernel
+  std::string name;       // "tile", with its function before it
+};
+
+class Module {
+ public:
+  /// The module whose code holds `code`; read once, kept for the program's life.
+  static const Module& of(const void* code);
+
+  /// This thread's copy of the module's thread-local storage; null where it has none.
+  [[nodiscard]] std::uint8_t* thread_local_storage() const;
+  [[nodiscard]] std::uint32_t thread_local_bytes() const { return tls_bytes_; }
+  [[nodiscard]] const std::vector<SharedVariable>& variables() const { return variables_; }
+  [[nodiscard]] const SharedVariable* find(std::uint32_t offset) const;
+
+ private:
+  explicit Module(const void* code);
+  void read_symbols();
+  std::string path_;
+  std::uint64_t base_ = 0;
+  std::size_t tls_module_ = 0;
+  std::uint32_t tls_bytes_ = 0;
+  std::vector<SharedVariable> variables_;
+};
+
+/// "rmsnorm.cu:24", from the low 32 bits of a return address; "?" where nothing is known. Of
+/// inlined calls the innermost that is not in rooftile/tile or the standard library.
+std::string source_line(std::uint32_t pc);
+
+}  // namespace rooftile::sim

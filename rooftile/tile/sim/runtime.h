@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+// What compiled kernels call in the simulator: the interface between the simulator pass of a .cu
+// file and device/sim. Plain loads and stores do not appear: the compiler calls a hook for each.
+#pragma once
+
+#include <stdint.h>
+
+#include <utility>
+
+#include "rooftile/base/api.h"
+#include "rooftile/tile/kernel_table.h"
+#include "rooftile/tile/tensor_map.h"
+
+namespace rooftile {
+namespace ROOFTILE_API sim {
+
+/// Threads are fibers. The stack of one is aligned to its size, and starts with its coordinates, so
+/// that threadIdx costs an address calculation and no instrumented load.
+constexpr uintptr_t kStackBytes = uintptr_t{128} << 10;
+
+struct Coordinates {
+  uint32_t x, y, z;
+};
+
+struct FiberContext {
+  Coordinates thread, block, block_dim, grid_dim, cluster_block, cluster_dim;
+};
+
+inline uintptr_t stack_base() {
+  uintptr_t stack_pointer;
+  asm("mov %%rsp,%0" : "=r"(stack_pointer));
+  return stack_pointer & ~(kStackBytes - 1);
+}
+
+/// Why assembly: the loads are not instrumented, and unused ones are removed.
+template <int kOffset>
+inline Coordinates coordinates() {
+  Coordinates c;
+  const uintptr_t base = stack_base();
+  asm("movl %c2(%1),%0" : "=r"(c.x) : "r"(base), "i"(kOffset));
+  asm("movl %c2(%1),%0" : "=r"(c.y) : "r"(base), "i"(kOffset + 4));
+  asm("movl %c2(%1),%0" : "=r"(c.z) : "r"(base), "i"(kOffset + 8));
+  return c;
+}
+
+// --- warps
+enum class Shuffle : uint8_t { index, up, down, exclusive_or };
+enum class Vote : uint8_t { ballot, all, any, match_any, match_all };
+enum class Reduce : uint8_t {
+  add,
+  min_signed,
+  max_signed,
+  min_unsigned,
+  max_unsigned,
+  bit_and,
+  bit_or,
+  bit_xor
+};
+uint64_t shuffle(Shuffle kind, uint32_t mask, uint64_t value, int operand, int width);
+/// ballot, all, any: `value` is the predicate. match_all gives 0 where the values differ.
+uint32_t vote(Vote kind, uint32_t mask, uint64_t value);
+uint32_t reduce(Reduce kind, uint32_t mask, uint32_t value);
+void sync_warp(uint32_t mask);
+/// The lanes that run together here: those of the warp that have not returned. (A simulated warp
+/// does not diverge in time; which lanes the hardware would report is not defined either.)
+uint32_t active_mask();
+
+// --- blocks and clusters
+enum class BlockVote : uint8_t { none, count, all, any };
+int sync_block(BlockVote kind, int predicate);
+void named_barrier_sync(int id, int threads);
+void named_barrier_arrive(int id, int threads);
+void cluster_arrive();
+void cluster_wait();
+
+// --- memory
+void* dynamic_shared();
+/// The 32-bit address in the window of shared memory, and back.
+uint32_t shared_address(const void* pointer);
+void* shared_pointer(uint32_t address);
+/// The same variable in another block of the cluster (mapa), as a generic pointer.
+void* map_shared(const void* pointer, uint32_t block_rank);
+enum class Scope : uint8_t { block, cluster, device, system };
+void fence(Scope scope);
+enum class Atomic : uint8_t {
+  add,
+  min,
+  max,
+  exchange,
+  compare_exchange,
+  bit_and,
+  bit_or,
+  bit_xor,
+  increment,
+  decrement
+};
+enum class Number : uint8_t {
+  unsigned_integer,
+  signed_integer,
+  floating_point,
+  f16x2,
+  bf16x2,
+  f16,
+  bf16
+};
+/// `bytes` is 2, 4 or 8. Returns the old value. `ordered`: acquire and release, not relaxed.
+uint64_t atomic(Atomic op, Number type, int bytes, void* address, uint64_t value, uint64_t compare,
+                bool ordered);
+/// ld.acquire, ld.relaxed, st.release: strong accesses, that race with nothing strong.
+uint64_t strong_load(const void* address, int bytes, bool acquire);
+void strong_store(void* address, int bytes, uint64_t value, bool release);
+/// Lets other threads run: what a loop that waits for memory calls.
+void yield();
+uint64_t clock();
+/// __trap() and failed asserts: ends the launch with an error.
+[[noreturn]] void trap(const char* why);
+/// What the simulator lacks. Ends the launch with an error that names it and the line.
+[[noreturn]] void unsupported(const char* feature);
+
+// --- entries
+template <auto kKernel, class... Parameters>
+void call(void** args) {
+  [&]<std::size_t... i>(std::index_sequence<i...>) {
+    kKernel(*static_cast<Parameters*>(args[i])...);
+  }(std::index_sequence_for<Parameters...>{});
+}
+
+template <auto kKernel, class... Parameters>
+KernelEntry entry(const char* name, void (*)(Parameters...)) {
+  return {name, kernel_table::Signature<Parameters...>::kText.chars,
+          reinterpret_cast<const void*>(&call<kKernel, Parameters...>)};
+}
+
+}  // namespace sim
+}  // namespace rooftile
