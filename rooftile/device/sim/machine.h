@@ -39,7 +39,7 @@ constexpr int kLanes = 32;
 constexpr int kNamedBarriers = 16;
 constexpr std::uint32_t kSharedBytes = 228u << 10;  // the window's size; a launch has less
 constexpr std::uint32_t kReservedShared = 1024;     // the window's first bytes are the system's
-constexpr std::uint32_t kLoggedAccesses = 2048;
+constexpr std::uint32_t kLoggedAccesses = 512;
 
 struct Block;
 struct Cluster;
@@ -85,7 +85,8 @@ struct Thread {
   // Fences: what it had done, and knew of all threads, at its last one.
   std::uint32_t fenced_clock = 0, fenced_floor = 0;
   std::uint32_t proxy_clock = 0, proxy_floor = 0;
-  std::uint32_t spins = 0;  // yields since it last ran on
+  std::uint64_t cluster_phase = 0;  // of the cluster's barrier, when it arrived
+  std::uint32_t spins = 0;          // yields since it last ran on
 };
 
 /// A warp operation that not all lanes of its mask have reached.
@@ -192,8 +193,9 @@ struct Cluster {
   int barrier_arrived = 0;  // threads, at the cluster's barrier
   std::uint64_t barrier_phase = 0;
   std::vector<Runnable> barrier_waiting;
-  Knowledge barrier_known;
-  bool is_stuck = false;  // every thread waits for memory
+  Knowledge barrier_known;  // of those that arrived
+  Knowledge barrier_done;   // of the last phase
+  bool is_stuck = false;    // every thread waits for memory
 
   [[nodiscard]] int live() const;
 };
@@ -227,6 +229,9 @@ struct Launch {
   GpuKernel kernel;
   LaunchShape shape;
   SimOptions options;
+  /// The arguments, copied when the launch was asked for, and where each is.
+  std::vector<std::uint8_t> arguments;
+  std::vector<void*> argument_pointers;
   void** args = nullptr;
   void (*call)(void**) = nullptr;
   const Module* module = nullptr;
@@ -284,7 +289,7 @@ struct Worker {
 };
 
 /// The worker of this thread of the host while it simulates; null otherwise.
-extern thread_local Worker* worker;
+extern thread_local Worker* worker __attribute__((tls_model("initial-exec")));
 
 // --- scheduling (scheduler.cc)
 /// The current thread stops here, for a reason, until ready() is called for it.
@@ -299,6 +304,20 @@ std::uint64_t issue(Block& block, std::function<void()> happen);
 void finish_pending(Block& block, const std::function<bool(std::uint64_t serial)>& which);
 /// Ends the launch: the current thread never runs on.
 [[noreturn]] void abandon();
+
+// --- barriers (barriers.cc)
+/// The current thread of `block` has returned: barriers no longer wait for it.
+void thread_left_barrier(Block& block);
+/// Joins the knowledge of these threads of a block, as a barrier of them does.
+void join_threads(Block& block, const std::vector<std::uint16_t>& threads);
+
+// --- warps (warps.cc)
+/// Waits until all lanes of `mask` call this with the same `kind` and `pc`. The last to come runs
+/// `complete`, which reads Warp::value, operand and width of the lanes in its argument and writes
+/// Warp::result; then all return their result. Reports lanes that call something else.
+std::uint64_t gather_warp(std::uint32_t kind, std::uint32_t mask, std::uint64_t value, int operand,
+                          int width, std::uint32_t pc,
+                          const std::function<void(Warp&, std::uint32_t lanes)>& complete);
 
 // --- time (ordering.cc)
 [[nodiscard]] bool is_ordered(const Block& block, const Thread& thread, int number, Epoch before);
@@ -328,6 +347,11 @@ void check_global_access(const AccessCheck& access, std::uint64_t address, std::
 /// Bounds and alignment of a global range; reports and returns false when it must not be touched.
 bool check_global_bounds(std::uint64_t address, std::uint64_t bytes, bool is_write,
                          std::uint32_t pc);
+
+/// A load or store of the current thread (hooks.cc): checked, logged, counted. False: it must not
+/// be carried out.
+bool on_access(std::uint64_t address, std::uint32_t bytes, bool is_write, std::uint32_t pc,
+               AccessOp op);
 
 // --- shared memory's addresses (shared_memory.cc)
 [[nodiscard]] bool is_shared(const Block& block, std::uint64_t address);

@@ -25,7 +25,9 @@ namespace {
 struct LoadedModule {
   std::string path;
   std::uint64_t base = 0;
-  std::uint64_t begin = 0;
+  std::uint64_t data_begin = 0;  // of all segments
+  std::uint64_t data_end = 0;
+  std::uint64_t begin = 0;  // of the code
   std::uint64_t end = 0;
   std::size_t tls_module = 0;
   std::uint32_t tls_bytes = 0;
@@ -43,10 +45,15 @@ std::vector<LoadedModule> loaded_modules() {
       [](dl_phdr_info* info, std::size_t, void* out) {
         LoadedModule module{.path = info->dlpi_name[0] != 0 ? info->dlpi_name : own_path(),
                             .base = info->dlpi_addr,
+                            .data_begin = ~std::uint64_t{0},
                             .begin = ~std::uint64_t{0}};
         for (int i = 0; i < info->dlpi_phnum; ++i) {
           const auto& segment = info->dlpi_phdr[i];
           const std::uint64_t begin = info->dlpi_addr + segment.p_vaddr;
+          if (segment.p_type == PT_LOAD) {
+            module.data_begin = std::min(module.data_begin, begin);
+            module.data_end = std::max(module.data_end, begin + segment.p_memsz);
+          }
           if (segment.p_type == PT_LOAD && (segment.p_flags & PF_X) != 0) {
             module.begin = std::min(module.begin, begin);
             module.end = std::max(module.end, begin + segment.p_memsz);
@@ -151,7 +158,8 @@ Module::Module(const void* code) {
     const auto address = reinterpret_cast<std::uint64_t>(code);
     if (address < loaded.begin || address >= loaded.end) continue;
     path_ = loaded.path;
-    base_ = loaded.base;
+    begin_ = loaded.data_begin;
+    end_ = loaded.data_end;
     tls_module_ = loaded.tls_module;
     tls_bytes_ = loaded.tls_bytes;
     read_symbols();

@@ -26,13 +26,18 @@ class Module {
   [[nodiscard]] std::uint8_t* thread_local_storage() const;
   [[nodiscard]] std::uint32_t thread_local_bytes() const { return tls_bytes_; }
   [[nodiscard]] const std::vector<SharedVariable>& variables() const { return variables_; }
+  /// Whether the address lies in its code or its data, where constants are.
+  [[nodiscard]] bool contains(std::uint64_t address) const {
+    return address >= begin_ && address < end_;
+  }
   [[nodiscard]] const SharedVariable* find(std::uint32_t offset) const;
 
  private:
   explicit Module(const void* code);
   void read_symbols();
   std::string path_;
-  std::uint64_t base_ = 0;
+  std::uint64_t begin_ = 0;
+  std::uint64_t end_ = 0;
   std::size_t tls_module_ = 0;
   std::uint32_t tls_bytes_ = 0;
   std::vector<SharedVariable> variables_;

@@ -1,0 +1,272 @@
+// SPDX-License-Identifier: Apache-2.0
+// Races, uninitialised reads, missing waits and proxy fences: each access against the last ones of
+// the same bytes. The rules are FastTrack's (Flanagan and Freund 2009), with GPU's barriers as
+// clocks.h has them.
+#include <algorithm>
+#include <bit>
+
+#include "rooftile/device/sim/global_memory.h"
+#include "rooftile/device/sim/machine.h"
+
+namespace rooftile::sim {
+namespace {
+
+/// One access while it is checked cell by cell.
+struct Check {
+  const AccessCheck& access;
+  Block& observer;
+  const Thread& thread;
+  Block* owner;  // of shared memory; null: global memory
+  std::uint32_t launch;
+  Epoch now;
+};
+
+bool is_engine(int actor) { return actor >= kMaxThreads; }
+
+/// Engines are known by the threads that waited for them, and an engine's work is ordered behind
+/// what the thread that issued it knew.
+bool is_before(const Check& check, Epoch earlier) {
+  const AccessCheck& access = check.access;
+  if (earlier.actor() == access.actor && earlier.block() == check.observer.number % Epoch::kBlocks)
+    return true;
+  return is_ordered(check.observer, check.thread, access.thread, earlier);
+}
+
+std::string where(const Check& check, std::uint64_t address) {
+  if (check.owner != nullptr) return describe_shared(*check.owner, address);
+  const GlobalMemory& memory = GlobalMemory::get();
+  const std::optional<Allocation> allocation = memory.find(address);
+  if (!allocation) return "global memory";
+  return "byte " + std::to_string(address - allocation->begin) + " of an allocation of " +
+         std::to_string(allocation->end - allocation->begin) + " bytes";
+}
+
+std::string who(const Check& check, Epoch epoch) {
+  if (epoch.block() == check.observer.number % Epoch::kBlocks)
+    return describe_actor(check.observer, epoch.actor());
+  for (const auto& block : check.observer.cluster->blocks)
+    if (block->number % Epoch::kBlocks == epoch.block())
+      return describe_actor(*block, epoch.actor());
+  std::string text = "block " + std::to_string(epoch.block());
+  if (!is_engine(epoch.actor())) text += " thread " + std::to_string(epoch.actor());
+  return text;
+}
+
+void report_race(const Check& check, std::uint64_t address, Epoch earlier, std::uint32_t earlier_pc,
+                 bool was_write) {
+  const bool one_is_engine = is_engine(earlier.actor()) != is_engine(check.access.actor);
+  const FindingKind kind =
+      is_engine(earlier.actor()) && one_is_engine ? FindingKind::missing_wait : FindingKind::race;
+  const std::uint32_t pc = check.access.pc;
+  if (!is_new_finding(kind, pc, earlier_pc)) return;
+  const char* mine = check.access.is_write ? "writes" : "reads";
+  const char* theirs = was_write ? "wrote" : "read";
+  std::string text = describe_actor(check.observer, check.access.actor) + " " + mine + " " +
+                     where(check, address) + ", which " + who(check, earlier) + " " + theirs +
+                     " at " + source_line(earlier_pc) + ", and nothing orders the two";
+  if (kind == FindingKind::missing_wait) text += ": the asynchronous operation was not waited for";
+  report(kind, pc, earlier_pc, std::move(text));
+}
+
+void report_uninitialised(const Check& check, std::uint64_t address) {
+  if (!is_new_finding(FindingKind::uninitialised, check.access.pc, 0)) return;
+  report(FindingKind::uninitialised, check.access.pc, 0,
+         describe_actor(check.observer, check.access.actor) + " reads " + where(check, address) +
+             ", which nothing has written");
+}
+
+/// Written by a thread, read by an engine: the writer's proxy fence, or one of the thread that
+/// issued the engine's work after it knew of the write.
+void check_proxy(const Check& check, std::uint64_t address, const Cell& cell) {
+  const Epoch write = cell.write;
+  if (is_engine(write.actor())) return;
+  if (write.block() == check.observer.number % Epoch::kBlocks) {
+    const Thread& writer = check.observer[write.actor()];
+    if (write.clock() <= writer.proxy_clock) return;
+    if (write.clock() <= check.thread.proxy_floor) return;
+    if (write.actor() == check.access.thread && write.clock() <= check.thread.proxy_clock) return;
+  } else if (check.thread.proxy_clock >= check.thread.clock - 1) {
+    return;  // another block's write, and the issuer has just fenced
+  }
+  if (!is_new_finding(FindingKind::missing_fence, check.access.pc, cell.write_pc)) return;
+  report(FindingKind::missing_fence, check.access.pc, cell.write_pc,
+         describe_actor(check.observer, check.access.actor) + " reads " + where(check, address) +
+             " through the asynchronous proxy, which " + who(check, write) + " wrote at " +
+             source_line(cell.write_pc) + " without fence.proxy.async after it");
+}
+
+/// A new reader beside others that it is not ordered behind.
+void add_reader(const Check& check, Cell& cell) {
+  const AccessCheck& access = check.access;
+  if (check.owner == nullptr) {
+    // Of global memory only that there are several is kept, with the latest clock.
+    cell.read = {check.now.bits | Epoch::kMany};
+    cell.read_pc = access.pc;
+    return;
+  }
+  std::uint32_t index = cell.read.clock();
+  if (!cell.read.is_many()) {
+    ReadSet& set = check.owner->new_read_set(index);
+    set[static_cast<std::size_t>(cell.read.actor())] = cell.read.clock();
+    set[static_cast<std::size_t>(access.actor)] = access.clock;
+    cell.read = {Epoch::make(check.launch, check.owner->number, 0, index).bits | Epoch::kMany};
+  } else {
+    (*check.owner->read_sets[index])[static_cast<std::size_t>(access.actor)] = access.clock;
+  }
+  cell.read_pc = access.pc;
+}
+
+void check_read(const Check& check, Cell& cell, std::uint64_t address) {
+  const AccessCheck& access = check.access;
+  const bool is_written = cell.write.launch() == check.launch;
+  if (is_written) {
+    if (!(access.is_strong && cell.write.is_strong()) && !is_before(check, cell.write)) {
+      report_race(check, address, cell.write, cell.write_pc, true);
+      cell.write = {};
+    } else if (access.is_async_proxy) {
+      check_proxy(check, address, cell);
+    }
+  }
+  const bool is_read = cell.read.launch() == check.launch;
+  const bool replaces = !is_read || (!cell.read.is_many() && is_before(check, cell.read));
+  if (replaces) {
+    cell.read = check.now;
+    cell.read_pc = access.pc;
+  } else {
+    add_reader(check, cell);
+  }
+}
+
+/// The readers of a cell that several threads read, against a write.
+void check_readers(const Check& check, Cell& cell, std::uint64_t address) {
+  if (check.owner == nullptr) {
+    const bool is_own = cell.read.block() == check.observer.number % Epoch::kBlocks;
+    const bool is_known = is_own ? cell.read.clock() <= check.thread.floor || check.thread.actors
+                                 : check.thread.foreign != nullptr;
+    if (!is_known)
+      report_race(check, address, {cell.read.bits & ~Epoch::kMany}, cell.read_pc, false);
+    return;
+  }
+  const ReadSet& readers = *check.owner->read_sets[cell.read.clock()];
+  for (std::size_t actor = 0; actor < readers.size(); ++actor) {
+    if (readers[actor] == 0) continue;
+    const Epoch read =
+        Epoch::make(check.launch, check.owner->number, static_cast<int>(actor), readers[actor]);
+    if (is_before(check, read)) continue;
+    report_race(check, address, read, cell.read_pc, false);
+    return;
+  }
+}
+
+void check_write(const Check& check, Cell& cell, std::uint64_t address) {
+  const AccessCheck& access = check.access;
+  const bool both_strong = access.is_strong && cell.write.is_strong();
+  if (cell.write.launch() == check.launch && !both_strong && !is_before(check, cell.write))
+    report_race(check, address, cell.write, cell.write_pc, true);
+  if (cell.read.launch() == check.launch && !(access.is_strong && cell.read.is_strong())) {
+    if (cell.read.is_many())
+      check_readers(check, cell, address);
+    else if (!is_before(check, cell.read))
+      report_race(check, address, cell.read, cell.read_pc, false);
+  }
+  cell.read = {};
+  cell.write = check.now;
+  cell.write_pc = access.pc;
+}
+
+/// Shared memory belongs to one block after another: what an earlier one left is nothing.
+void forget_earlier_blocks(const Check& check, Cell& cell) {
+  // A block of the same cluster may have accessed it through the owner's window.
+  const auto is_stale = [&](Epoch epoch) {
+    if (epoch.launch() != check.launch) return true;
+    const std::uint32_t block = epoch.block();
+    if (block == check.owner->number % Epoch::kBlocks) return false;
+    for (const auto& other : check.owner->cluster->blocks)
+      if (other->number % Epoch::kBlocks == block) return false;
+    return true;
+  };
+  if (cell.write.bits != 0 && is_stale(cell.write)) cell.write = {};
+  if (cell.read.bits != 0 && is_stale(cell.read)) cell.read = {};
+}
+
+void check_cells(const Check& check, Shadow& shadow, std::uint64_t offset, std::uint64_t address,
+                 std::uint64_t bytes) {
+  while (bytes != 0) {
+    const std::uint64_t in_page = offset % kShadowPageBytes;
+    const std::uint64_t count = std::min(bytes, kShadowPageBytes - in_page);
+    const ShadowPage::Range range = shadow.page(offset).cells(static_cast<std::uint32_t>(in_page),
+                                                              static_cast<std::uint32_t>(count));
+    for (std::uint32_t i = 0; i < range.count; ++i) {
+      Cell& cell = range.first[i];
+      const std::uint64_t at = address + std::uint64_t{i} * range.cell_bytes;
+      if (check.owner != nullptr) {
+        forget_earlier_blocks(check, cell);
+        if (!check.access.is_write && cell.write.bits == 0) report_uninitialised(check, at);
+      }
+      if (check.access.is_write)
+        check_write(check, cell, at);
+      else
+        check_read(check, cell, at);
+    }
+    offset += count;
+    address += count;
+    bytes -= count;
+  }
+}
+
+Check make_check(const AccessCheck& access, Block* owner) {
+  const Launch& launch = access.observer->worker.launch;
+  Epoch now = Epoch::make(launch.serial, access.observer->number, access.actor, access.clock);
+  if (access.is_strong) now.bits |= Epoch::kStrong;
+  return {access, *access.observer, (*access.observer)[access.thread], owner, launch.serial, now};
+}
+
+}  // namespace
+
+void check_access(const AccessCheck& access, Block& owner, std::uint64_t address,
+                  std::uint64_t bytes) {
+  const Check check = make_check(access, &owner);
+  const std::uint64_t from_dynamic = address - reinterpret_cast<std::uint64_t>(owner.shared);
+  if (from_dynamic < kSharedBytes) {
+    check_cells(check, owner.dynamic_shadow, from_dynamic, address, bytes);
+    return;
+  }
+  const std::uint8_t* statics =
+      owner.worker.block == &owner ? owner.worker.statics : owner.statics.data();
+  check_cells(check, owner.static_shadow, address - reinterpret_cast<std::uint64_t>(statics),
+              address, bytes);
+}
+
+void check_global_access(const AccessCheck& access, std::uint64_t address, std::uint64_t bytes) {
+  const Check check = make_check(access, nullptr);
+  GlobalMemory& memory = GlobalMemory::get();
+  if (access.is_write)
+    memory.mark_initialised(address, bytes);
+  else if (!memory.is_initialised(address, bytes))
+    report_uninitialised(check, address);
+  check_cells(check, *access.observer->worker.launch.global_shadow, address - memory.base(),
+              address, bytes);
+}
+
+bool check_global_bounds(std::uint64_t address, std::uint64_t bytes, bool is_write,
+                         std::uint32_t pc) {
+  Worker& self = *worker;
+  if (address >= self.allocation_begin && address + bytes <= self.allocation_end) return true;
+  const GlobalMemory& memory = GlobalMemory::get();
+  const std::optional<Allocation> allocation = memory.find(address);
+  if (allocation && address + bytes <= allocation->end) {
+    self.allocation_begin = allocation->begin;
+    self.allocation_end = allocation->end;
+    return true;
+  }
+  if (is_new_finding(FindingKind::out_of_bounds, pc, 0)) {
+    const std::string place =
+        allocation ? memory.describe(allocation->end) : memory.describe(address);
+    report(FindingKind::out_of_bounds, pc, 0,
+           describe_here() + (is_write ? " writes " : " reads ") + std::to_string(bytes) +
+               " bytes of global memory " + place);
+  }
+  return false;
+}
+
+}  // namespace rooftile::sim

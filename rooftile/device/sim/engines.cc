@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "rooftile/device/sim/engines.h"
+
+namespace rooftile::sim {
+
+void EnginesDeleter::operator()(Engines* engines) const { delete engines; }
+
+Engines& engines_of(Block& block) {
+  if (block.engines == nullptr) block.engines.reset(new Engines(block));
+  return *block.engines;
+}
+
+void end_engines(Block&) {}
+
+std::string describe_engines(Block&) { return ""; }
+
+}  // namespace rooftile::sim

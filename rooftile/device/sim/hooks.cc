@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+// The functions that g++ -fsanitize=thread calls for each load and store of a kernel, with our
+// meaning in place of ThreadSanitizer's runtime.
+#include <algorithm>
+
+#include "rooftile/device/sim/global_memory.h"
+#include "rooftile/device/sim/machine.h"
+
+namespace rooftile::sim {
+namespace {
+
+constexpr std::uint64_t kNullPage = 4096;
+
+bool is_own_stack(std::uint64_t address) {
+  return (address ^ reinterpret_cast<std::uint64_t>(__builtin_frame_address(0))) < kStackBytes;
+}
+
+[[gnu::noinline]] void report_outside(std::uint64_t address, std::uint32_t bytes, bool is_write,
+                                      std::uint32_t pc) {
+  const Block& block = *worker->block;
+  if (!is_new_finding(FindingKind::out_of_bounds, pc, 0)) return;
+  const std::uint64_t behind = address - reinterpret_cast<std::uint64_t>(block.shared);
+  std::string place = address < kNullPage ? "at address " + std::to_string(address)
+                                          : "outside of all memory of the device";
+  if (behind + (64u << 10) < kSharedBytes + (128u << 10))
+    place = "outside of dynamic shared memory of " +
+            std::to_string(block.worker.launch.shape.dynamic_shared_bytes) + " bytes";
+  report(FindingKind::out_of_bounds, pc, 0,
+         describe_here() + (is_write ? " writes " : " reads ") + std::to_string(bytes) + " bytes " +
+             place);
+}
+
+/// An access of a __shared__ variable must stay within it.
+bool check_variable(Block& block, std::uint64_t address, std::uint32_t bytes, bool is_write,
+                    std::uint32_t pc) {
+  Worker& self = *worker;
+  const std::uint8_t* statics = self.block == &block ? self.statics : block.statics.data();
+  const auto offset =
+      static_cast<std::uint32_t>(address - reinterpret_cast<std::uint64_t>(statics));
+  if (offset >= self.variable_begin && offset + bytes <= self.variable_end) return true;
+  const SharedVariable* variable = self.launch.module->find(offset);
+  if (variable != nullptr && variable->is_guard) return false;
+  if (variable == nullptr || offset + bytes > variable->end) {
+    if (is_new_finding(FindingKind::out_of_bounds, pc, 0))
+      report(FindingKind::out_of_bounds, pc, 0,
+             describe_here() + (is_write ? " writes " : " reads ") + std::to_string(bytes) +
+                 " bytes past the end of " +
+                 (variable != nullptr ? variable->name : "a __shared__ variable"));
+    return false;
+  }
+  self.variable_begin = variable->begin;
+  self.variable_end = variable->end;
+  const std::scoped_lock lock(self.launch.merge_mutex);
+  self.launch.static_variables[variable->begin] = variable->end;
+  return true;
+}
+
+void on_shared(Block& owner, std::uint64_t address, std::uint32_t bytes, bool is_write,
+               std::uint32_t pc, AccessOp op) {
+  Worker& self = *worker;
+  const std::uint64_t offset = address - reinterpret_cast<std::uint64_t>(owner.shared);
+  if (offset < kSharedBytes) {
+    if (offset + bytes > static_cast<std::uint64_t>(self.launch.shape.dynamic_shared_bytes)) {
+      report_outside(address, bytes, is_write, pc);
+      return;
+    }
+  } else if (!check_variable(owner, address, bytes, is_write, pc)) {
+    return;
+  }
+  if (&owner != self.block) ++self.counters[SimCounter::remote_shared_accesses];
+  if (self.launch.options.check)
+    check_access({.observer = self.block,
+                  .thread = self.thread,
+                  .actor = self.thread,
+                  .clock = self.current().clock,
+                  .is_write = is_write,
+                  .is_strong = op == AccessOp::atomic,
+                  .pc = pc},
+                 owner, address, bytes);
+  log_access(address, bytes, MemorySpace::shared, op, pc);
+}
+
+void on_global(std::uint64_t address, std::uint32_t bytes, bool is_write, std::uint32_t pc,
+               AccessOp op) {
+  Worker& self = *worker;
+  if (!check_global_bounds(address, bytes, is_write, pc)) return;
+  if (self.launch.options.check)
+    check_global_access({.observer = self.block,
+                         .thread = self.thread,
+                         .actor = self.thread,
+                         .clock = self.current().clock,
+                         .is_write = is_write,
+                         .is_strong = op == AccessOp::atomic,
+                         .pc = pc},
+                        address, bytes);
+  log_access(address, bytes, MemorySpace::global, op, pc);
+}
+
+bool is_argument(const Worker& self, std::uint64_t address) {
+  const Launch& launch = self.launch;
+  return address - reinterpret_cast<std::uint64_t>(launch.arguments.data()) <
+             launch.arguments.size() ||
+         address - reinterpret_cast<std::uint64_t>(launch.args) <
+             launch.argument_pointers.size() * sizeof(void*);
+}
+
+}  // namespace
+
+bool on_access(std::uint64_t address, std::uint32_t bytes, bool is_write, std::uint32_t pc,
+               AccessOp op) {
+  if (is_own_stack(address)) return true;
+  Worker* const self = worker;
+  if (self == nullptr) return true;
+  if (address % bytes != 0 && is_new_finding(FindingKind::misaligned, pc, 0))
+    report(FindingKind::misaligned, pc, 0,
+           describe_here() + ": an access of " + std::to_string(bytes) +
+               " bytes at an address that is no multiple of " + std::to_string(bytes));
+  if (GlobalMemory::get().contains(address)) {
+    on_global(address, bytes, is_write, pc, op);
+  } else if (Block* owner = owner_of_shared(address); owner != nullptr) {
+    on_shared(*owner, address, bytes, is_write, pc, op);
+  } else if (!is_argument(*self, address) && !self->launch.module->contains(address)) {
+    report_outside(address, bytes, is_write, pc);
+    return false;
+  }
+  return true;
+}
+
+}  // namespace rooftile::sim
+
+// A build with ThreadSanitizer has its hooks, and no simulator.
+#ifndef __SANITIZE_THREAD__
+// NOLINTBEGIN: names that the compiler prescribes
+#define ROOFTILE_HOOK(name, bytes, is_write)                                            \
+  void name(void* address) {                                                            \
+    if (!rooftile::sim::on_access(                                                      \
+            reinterpret_cast<std::uint64_t>(address), bytes, is_write, ROOFTILE_SIM_PC, \
+            (is_write) ? rooftile::AccessOp::store : rooftile::AccessOp::load))         \
+      rooftile::sim::abandon(); /* the access itself would crash the program */         \
+  }
+#define ROOFTILE_HOOKS(bytes)                               \
+  ROOFTILE_HOOK(__tsan_read##bytes, bytes, false)           \
+  ROOFTILE_HOOK(__tsan_write##bytes, bytes, true)           \
+  ROOFTILE_HOOK(__tsan_unaligned_read##bytes, bytes, false) \
+  ROOFTILE_HOOK(__tsan_unaligned_write##bytes, bytes, true) \
+  ROOFTILE_HOOK(__tsan_volatile_read##bytes, bytes, false)  \
+  ROOFTILE_HOOK(__tsan_volatile_write##bytes, bytes, true)
+
+#pragma GCC visibility push(default)
+extern "C" {
+void __tsan_init() {}
+void __tsan_func_entry(void*) {}
+void __tsan_func_exit() {}
+void __tsan_vptr_update(void**, void*) {}
+void __tsan_vptr_read(void**) {}
+ROOFTILE_HOOKS(1)
+ROOFTILE_HOOKS(2)
+ROOFTILE_HOOKS(4)
+ROOFTILE_HOOKS(8)
+ROOFTILE_HOOKS(16)
+// Of aggregates that no instruction copies at once: word by word, as the GPU does.
+void __tsan_read_range(void* address, std::size_t bytes) {
+  for (std::size_t i = 0; i < bytes; i += 4)
+    rooftile::sim::on_access(reinterpret_cast<std::uint64_t>(address) + i,
+                             static_cast<std::uint32_t>(std::min<std::size_t>(4, bytes - i)), false,
+                             ROOFTILE_SIM_PC, rooftile::AccessOp::load);
+}
+void __tsan_write_range(void* address, std::size_t bytes) {
+  for (std::size_t i = 0; i < bytes; i += 4)
+    rooftile::sim::on_access(reinterpret_cast<std::uint64_t>(address) + i,
+                             static_cast<std::uint32_t>(std::min<std::size_t>(4, bytes - i)), true,
+                             ROOFTILE_SIM_PC, rooftile::AccessOp::store);
+}
+// The guards of function-local statics, which tables of kernels have.
+char __tsan_atomic8_load(const volatile char* address, int) {
+  return __atomic_load_n(address, __ATOMIC_ACQUIRE);
+}
+}
+#pragma GCC visibility pop
+// NOLINTEND
+#endif

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+// What happened before what: see clocks.h.
+#include "rooftile/device/sim/machine.h"
+
+namespace rooftile::sim {
+
+bool is_ordered(const Block& block, const Thread& thread, int number, Epoch before) {
+  const int actor = before.actor();
+  const std::uint32_t clock = before.clock();
+  if (before.block() != block.number % Epoch::kBlocks) {
+    if (thread.foreign == nullptr) return false;
+    const Knowledge::OfBlock* known = thread.foreign->find(before.block());
+    return known != nullptr && known->has(actor, clock);
+  }
+  if (actor == number) return true;
+  if (actor < kMaxThreads) {
+    if (clock <= thread.floor) return true;
+    if (actor / kLanes == number / kLanes && clock <= thread.warp_floor) return true;
+  }
+  return thread.actors != nullptr && thread.actors[actor] >= clock;
+}
+
+void tick(Block& block, Thread& thread) {
+  block.latest_clock = std::max(block.latest_clock, ++thread.clock);
+}
+
+void publish(Knowledge& known, Block& block, int number) {
+  Thread& thread = block[number];
+  Knowledge::OfBlock& mine = known.of(block.number % Epoch::kBlocks);
+  mine.floor = std::max(mine.floor, thread.floor);
+  if (mine.actors.empty()) mine.actors.assign(kActors, 0);
+  if (thread.actors != nullptr)
+    for (std::size_t i = 0; i < kActors; ++i)
+      mine.actors[i] = std::max(mine.actors[i], thread.actors[i]);
+  if (thread.warp_floor > thread.floor) {
+    const int first = number / kLanes * kLanes;
+    for (int i = first; i < std::min(first + kLanes, block.thread_count); ++i) {
+      std::uint32_t& at = mine.actors[static_cast<std::size_t>(i)];
+      at = std::max(at, thread.warp_floor);
+    }
+  }
+  std::uint32_t& own = mine.actors[static_cast<std::size_t>(number)];
+  own = std::max(own, thread.clock);
+  if (thread.foreign != nullptr) known.join(*thread.foreign);
+  tick(block, thread);
+}
+
+void learn(Block& block, int number, const Knowledge& known) {
+  Thread& thread = block[number];
+  for (const Knowledge::OfBlock& of : known.blocks) {
+    if (of.block != block.number % Epoch::kBlocks) {
+      if (thread.foreign == nullptr) thread.foreign = std::make_unique<Knowledge>();
+      thread.foreign->of(of.block).join(of);
+      block.has_foreign = true;
+      continue;
+    }
+    thread.floor = std::max(thread.floor, of.floor);
+    if (of.actors.empty()) continue;
+    if (thread.actors == nullptr) thread.actors = block.new_actors();
+    for (std::size_t i = 0; i < kActors; ++i)
+      thread.actors[i] = std::max(thread.actors[i], of.actors[i]);
+  }
+}
+
+void publish_actor(Knowledge& known, const Block& block, int actor, std::uint32_t clock) {
+  Knowledge::OfBlock& mine = known.of(block.number % Epoch::kBlocks);
+  if (mine.actors.empty()) mine.actors.assign(kActors, 0);
+  std::uint32_t& at = mine.actors[static_cast<std::size_t>(actor)];
+  at = std::max(at, clock);
+}
+
+void learn_actor(Block& block, int number, int actor, std::uint32_t clock) {
+  Thread& thread = block[number];
+  if (thread.actors == nullptr) thread.actors = block.new_actors();
+  thread.actors[actor] = std::max(thread.actors[actor], clock);
+}
+
+}  // namespace rooftile::sim

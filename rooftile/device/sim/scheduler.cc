@@ -1,0 +1,461 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which simulated thread runs. A thread runs until it must wait: a legal execution, and the one in
+// which missing synchronisation shows most. Clusters that wait for other blocks' writes make room
+// for further ones, up to what the device holds at once.
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+#include <thread>
+
+#include "rooftile/device/sim/engines.h"
+#include "rooftile/device/sim/machine.h"
+
+namespace rooftile::sim {
+
+thread_local Worker* worker = nullptr;
+
+namespace {
+
+constexpr std::uint64_t kMostSwitchesWithoutProgress = 100'000'000;
+constexpr std::uint32_t kSpinsBeforeStuck = 16;
+constexpr auto kPatience = std::chrono::seconds(2);  // of workers that all wait for each other
+
+Coordinates to_coordinates(const Extent3& extent) { return {extent.x, extent.y, extent.z}; }
+
+Coordinates at(std::uint64_t number, const Extent3& extent) {
+  return {static_cast<std::uint32_t>(number % extent.x),
+          static_cast<std::uint32_t>(number / extent.x % extent.y),
+          static_cast<std::uint32_t>(number / extent.x / extent.y)};
+}
+
+/// The __shared__ variables of `block` come into this host thread's copy, the other's go out.
+void bring_in(Worker& self, Block& block) {
+  if (self.block == &block) return;
+  if (self.block != nullptr && self.statics_bytes != 0) {
+    std::memcpy(self.block->statics.data(), self.statics, self.statics_bytes);
+    std::memcpy(self.statics, block.statics.data(), self.statics_bytes);
+  } else if (self.statics_bytes != 0) {
+    std::memcpy(self.statics, block.statics.data(), self.statics_bytes);
+  }
+  self.block = &block;
+}
+
+void begin_thread(Worker& self, Block& block, int number, std::uint8_t* stack) {
+  const LaunchShape& shape = self.launch.shape;
+  FiberContext& context = context_of(stack);
+  context.thread = at(static_cast<std::uint64_t>(number), shape.block);
+  context.block = block.index;
+  context.block_dim = to_coordinates(shape.block);
+  context.grid_dim = to_coordinates(shape.grid);
+  context.cluster_block = at(block.rank, shape.cluster);
+  context.cluster_dim = to_coordinates(shape.cluster);
+  Warp& warp = block.warps[static_cast<std::size_t>(number / kLanes)];
+  if (warp.logs == nullptr) {
+    if (self.logs.empty()) self.logs.push_back(new LoggedAccess[kLanes * kLoggedAccesses]);
+    warp.logs = self.logs.back();
+    self.logs.pop_back();
+  }
+  Thread& thread = block[number];
+  thread.stack = stack;
+  thread.log = warp.logs + number % kLanes * kLoggedAccesses;
+  thread.state = State::running;
+  bring_in(self, block);
+  self.thread = number;
+}
+
+void finish_thread(Worker& self);
+
+/// What every fiber runs: a kernel's thread, and then the next that has not begun, on the same
+/// stack.
+void run_threads();
+
+Block* with_fresh_thread(Cluster& cluster) {
+  for (const auto& block : cluster.blocks)
+    if (block->fresh < block->thread_count) return block.get();
+  return nullptr;
+}
+
+void happen_one(Worker& self, Cluster& cluster) {
+  std::size_t which = 0;
+  if (self.launch.options.completion == SimCompletion::random)
+    which = self.random_below(static_cast<std::uint32_t>(cluster.pending.size()));
+  const PendingWork work = std::move(cluster.pending[which]);
+  cluster.pending.erase(cluster.pending.begin() + static_cast<std::ptrdiff_t>(which));
+  work.happen();
+  note_progress();
+}
+
+/// The threads that wait for memory run again if anything has changed, or a few times in any case.
+bool wake_yielded(Worker& self, Cluster& cluster) {
+  if (cluster.yielded.empty()) return false;
+  const std::uint64_t progress = self.launch.progress.load(std::memory_order_relaxed);
+  bool is_patient = progress != cluster.progress_seen;
+  for (const Runnable& waiting : cluster.yielded)
+    is_patient |= (*waiting.block)[waiting.thread].spins < kSpinsBeforeStuck;
+  if (!is_patient) return false;
+  cluster.progress_seen = progress;
+  for (const Runnable& waiting : cluster.yielded) {
+    (*waiting.block)[waiting.thread].state = State::ready;
+    cluster.ready.push_back(waiting);
+  }
+  cluster.yielded.clear();
+  return true;
+}
+
+/// The next thread to run of the cluster; no block: none can.
+Runnable pick(Worker& self, Cluster& cluster) {
+  const bool is_random = self.launch.options.order == SimOrder::random;
+  for (;;) {
+    if (self.launch.options.completion == SimCompletion::random && !cluster.pending.empty() &&
+        self.random_below(8) == 0)
+      happen_one(self, cluster);
+    Block* const fresh = with_fresh_thread(cluster);
+    if (!cluster.ready.empty() && !(is_random && fresh != nullptr && self.random_below(4) == 0)) {
+      if (is_random)
+        std::swap(
+            cluster.ready.front(),
+            cluster.ready[self.random_below(static_cast<std::uint32_t>(cluster.ready.size()))]);
+      const Runnable next = cluster.ready.front();
+      cluster.ready.pop_front();
+      return next;
+    }
+    if (fresh != nullptr)
+      return {fresh, fresh->start_order[static_cast<std::size_t>(fresh->fresh++)]};
+    if (!cluster.pending.empty()) {
+      happen_one(self, cluster);
+      continue;
+    }
+    if (wake_yielded(self, cluster)) continue;
+    return {nullptr, 0};
+  }
+}
+
+bool is_livelocked(Worker& self) {
+  const std::uint64_t progress = self.launch.progress.load(std::memory_order_relaxed);
+  if (progress != self.progress_at_last_switch) {
+    self.progress_at_last_switch = progress;
+    self.switches_without_progress = 0;
+  }
+  return ++self.switches_without_progress > kMostSwitchesWithoutProgress;
+}
+
+std::string waiting_for(Block& block, const Thread& thread) {
+  switch (thread.state) {
+    case State::block_barrier:
+      return "__syncthreads()";
+    case State::named_barrier: {
+      const NamedBarrier& barrier = block.named[thread.wait[0]];
+      return "named barrier " + std::to_string(thread.wait[0]) + " (" +
+             std::to_string(barrier.arrived) + " of " + std::to_string(barrier.expected) +
+             " threads have arrived)";
+    }
+    case State::warp: {
+      std::array<char, 64> text{};
+      std::snprintf(text.data(), text.size(), "a warp operation of lanes 0x%08x", thread.wait[0]);
+      return text.data();
+    }
+    case State::mbarrier: {
+      std::array<char, 96> text{};
+      std::snprintf(text.data(), text.size(), "the mbarrier at 0x%x of shared memory, parity %u",
+                    thread.wait[0], thread.wait[1]);
+      return text.data();
+    }
+    case State::engine:
+      return "an asynchronous operation";
+    case State::cluster_barrier:
+      return "the cluster's barrier";
+    case State::yielded:
+      return "memory that nobody writes";
+    default:
+      return "nothing: they run";
+  }
+}
+
+std::string describe_threads(Cluster& cluster) {
+  std::string text;
+  for (const auto& block : cluster.blocks) {
+    std::map<std::string, std::vector<int>> waiting;
+    for (int t = 0; t < block->thread_count; ++t)
+      if ((*block)[t].state != State::done && (*block)[t].state != State::fresh)
+        waiting[waiting_for(*block, (*block)[t])].push_back(t);
+    for (const auto& [what, threads] : waiting)
+      text += "\n    " + describe_block(*block) + ": " + std::to_string(threads.size()) +
+              " threads (first " + std::to_string(threads.front()) + ") wait for " + what;
+    text += describe_engines(*block);
+  }
+  return text;
+}
+
+void report_stop(Cluster& cluster, bool is_livelock) {
+  report(is_livelock ? FindingKind::livelock : FindingKind::deadlock, 0, 0,
+         std::string(is_livelock ? "threads run, and nothing changes:" : "no thread can run on:") +
+             describe_threads(cluster));
+}
+
+/// Switches to `next`, or to the host's stack where there is none; saves where it was in `save`.
+void switch_to(Worker& self, Runnable next, void** save) {
+  ++self.counters[SimCounter::fiber_switches];
+  if (next.block == nullptr || is_livelocked(self)) {
+    rooftile_sim_switch(save, self.host_stack_pointer);
+    return;
+  }
+  Thread& thread = (*next.block)[next.thread];
+  if (thread.state == State::fresh) {
+    std::uint8_t* stack = self.stacks.take();
+    begin_thread(self, *next.block, next.thread, stack);
+    rooftile_sim_switch(save, first_stack_pointer(stack, run_threads));
+    return;
+  }
+  thread.state = State::running;
+  bring_in(self, *next.block);
+  self.thread = next.thread;
+  rooftile_sim_switch(save, thread.stack_pointer);
+}
+
+void run_threads() {
+  for (;;) {
+    Worker& self = *worker;
+    self.launch.call(self.launch.args);
+    std::uint8_t* stack = self.current().stack;
+    finish_thread(self);
+    const Runnable next = pick(self, *self.cluster);
+    if (next.block != nullptr && (*next.block)[next.thread].state == State::fresh) {
+      begin_thread(self, *next.block, next.thread, stack);
+      continue;
+    }
+    self.stacks.give(stack);
+    void* nowhere = nullptr;
+    switch_to(self, next, &nowhere);
+  }
+}
+
+}  // namespace
+
+std::uint32_t Worker::random_below(std::uint32_t bound) {
+  random = random * 6364136223846793005u + 1442695040888963407u;  // Knuth's MMIX generator
+  return static_cast<std::uint32_t>((random >> 33) % bound);
+}
+
+void block_thread(State why, std::uint32_t detail, std::uint32_t more) {
+  Worker& self = *worker;
+  Block& block = *self.block;
+  const int number = self.thread;
+  Thread& thread = block[number];
+  thread.state = why;
+  thread.wait = {detail, more};
+  if (why == State::yielded)
+    self.cluster->yielded.push_back({&block, static_cast<std::uint16_t>(number)});
+  const Runnable next = pick(self, *self.cluster);
+  if (next.block == &block && next.thread == number) {
+    thread.state = State::running;
+    return;
+  }
+  switch_to(self, next, &thread.stack_pointer);
+}
+
+void make_ready(Block& block, int thread) {
+  block[thread].state = State::ready;
+  block[thread].spins = 0;
+  block.cluster->ready.push_back({&block, static_cast<std::uint16_t>(thread)});
+}
+
+void note_progress() { worker->launch.progress.fetch_add(1, std::memory_order_relaxed); }
+
+std::uint64_t issue(Block& block, std::function<void()> happen) {
+  Cluster& cluster = *block.cluster;
+  const std::uint64_t serial = cluster.next_serial++;
+  if (worker->launch.options.completion == SimCompletion::early)
+    happen();
+  else
+    cluster.pending.push_back({&block, serial, std::move(happen)});
+  return serial;
+}
+
+void finish_pending(Block& block, const std::function<bool(std::uint64_t)>& which) {
+  std::vector<PendingWork>& pending = block.cluster->pending;
+  for (std::size_t i = 0; i < pending.size();) {
+    if (pending[i].block != &block || !which(pending[i].serial)) {
+      ++i;
+      continue;
+    }
+    const PendingWork work = std::move(pending[i]);
+    pending.erase(pending.begin() + static_cast<std::ptrdiff_t>(i));
+    work.happen();
+    i = 0;  // what happened may have issued more
+  }
+}
+
+void abandon() {
+  worker->launch.is_over = true;
+  void* nowhere = nullptr;
+  rooftile_sim_switch(&nowhere, worker->host_stack_pointer);
+  __builtin_unreachable();
+}
+
+namespace {
+
+void end_block(Worker& self, Block& block) {
+  end_engines(block);
+  self.counters[SimCounter::blocks] += 1;
+  self.counters[SimCounter::threads] += static_cast<std::uint64_t>(block.thread_count);
+  note_progress();
+}
+
+void finish_thread(Worker& self) {
+  Block& block = *self.block;
+  block[self.thread].state = State::done;
+  Warp& warp = block.warps[static_cast<std::size_t>(self.thread / kLanes)];
+  warp.live &= ~(1u << self.thread % kLanes);
+  if (warp.live == 0) {
+    flush_warp(block, self.thread / kLanes);
+    self.logs.push_back(warp.logs);
+    warp.logs = nullptr;
+  }
+  --block.live;
+  thread_left_barrier(block);
+  if (block.live == 0) end_block(self, block);
+}
+
+std::unique_ptr<Cluster> make_cluster(Worker& self) {
+  std::unique_ptr<Cluster> cluster;
+  if (!self.spare.empty()) {
+    cluster = std::move(self.spare.back());
+    self.spare.pop_back();
+  } else {
+    cluster = std::make_unique<Cluster>();
+    for (std::uint64_t i = 0; i < self.launch.shape.cluster.count(); ++i)
+      cluster->blocks.push_back(std::make_unique<Block>(self));
+  }
+  cluster->ready.clear();
+  cluster->yielded.clear();
+  cluster->pending.clear();
+  cluster->barrier_arrived = 0;
+  cluster->barrier_phase = 0;
+  cluster->barrier_waiting.clear();
+  cluster->barrier_known = {};
+  cluster->is_stuck = false;
+  return cluster;
+}
+
+/// Starts the next cluster of the grid, where there is one and room for it.
+bool start_next(Worker& self) {
+  Launch& launch = self.launch;
+  const std::uint64_t size = launch.shape.cluster.count();
+  if (launch.resident.load() + size > std::max(launch.resident_blocks, size)) return false;
+  const std::uint64_t next = launch.next_cluster.fetch_add(1);
+  if (next >= launch.clusters) return false;
+  launch.resident += size;
+  const std::uint64_t number =
+      launch.options.order == SimOrder::reversed ? launch.clusters - 1 - next : next;
+  const Extent3& grid = launch.shape.grid;
+  const Extent3& extent = launch.shape.cluster;
+  const Extent3 clusters{grid.x / extent.x, grid.y / extent.y, grid.z / extent.z};
+  const Coordinates first = at(number, clusters);
+  std::unique_ptr<Cluster> cluster = make_cluster(self);
+  self.random = launch.options.seed * 0x9e3779b97f4a7c15u + number * 2 + 1;
+  for (std::uint32_t rank = 0; rank < size; ++rank) {
+    const Coordinates within = at(rank, extent);
+    const Coordinates index{first.x * extent.x + within.x, first.y * extent.y + within.y,
+                            first.z * extent.z + within.z};
+    const auto block = static_cast<std::uint32_t>(
+        index.x + std::uint64_t{grid.x} * (index.y + std::uint64_t{grid.y} * index.z));
+    cluster->blocks[rank]->start(*cluster, rank, block, index);
+  }
+  self.resident.push_back(std::move(cluster));
+  return true;
+}
+
+/// Puts the cluster's blocks, logs and stacks back, whatever state they are in.
+void recycle(Worker& self, std::size_t which) {
+  std::unique_ptr<Cluster> cluster = std::move(self.resident[which]);
+  self.resident.erase(self.resident.begin() + static_cast<std::ptrdiff_t>(which));
+  for (const auto& block : cluster->blocks) {
+    for (int t = 0; t < block->thread_count; ++t)
+      if ((*block)[t].state != State::done && (*block)[t].state != State::fresh)
+        self.stacks.give((*block)[t].stack);
+    for (int w = 0; w < block->warp_count(); ++w) {
+      Warp& warp = block->warps[static_cast<std::size_t>(w)];
+      if (warp.logs == nullptr) continue;
+      flush_warp(*block, w);
+      self.logs.push_back(warp.logs);
+      warp.logs = nullptr;
+    }
+    if (self.block == block.get()) self.block = nullptr;
+  }
+  self.launch.resident -= cluster->blocks.size();
+  note_progress();
+  self.spare.push_back(std::move(cluster));
+}
+
+/// Runs the cluster until its threads have returned or none can run.
+void run_cluster(Worker& self, Cluster& cluster) {
+  self.cluster = &cluster;
+  const Runnable next = pick(self, cluster);
+  if (next.block != nullptr) switch_to(self, next, &self.host_stack_pointer);
+  while (self.switches_without_progress <= kMostSwitchesWithoutProgress &&
+         !self.launch.is_over.load() && !cluster.pending.empty() && cluster.live() == 0)
+    happen_one(self, cluster);
+  cluster.is_stuck = !cluster.yielded.empty();
+}
+
+}  // namespace
+
+Worker::Worker(Launch& of) : launch(of), sites(1024) {
+  random = launch.options.seed;
+  statics_bytes = 0;
+  for (const SharedVariable& variable : launch.module->variables())
+    statics_bytes = std::max(statics_bytes, variable.end);
+  if (statics_bytes != 0) statics = launch.module->thread_local_storage();
+}
+
+Worker::~Worker() {
+  for (LoggedAccess* log : logs) delete[] log;
+}
+
+void Worker::run() {
+  worker = this;
+  std::size_t turn = 0;
+  auto waiting_since = std::chrono::steady_clock::now();
+  std::uint64_t progress_then = 0;
+  while (!launch.is_over) {
+    std::size_t which = resident.size();
+    for (std::size_t i = 0; i < resident.size(); ++i)
+      if (!resident[i]->is_stuck) which = i;
+    if (which == resident.size() && !start_next(*this) && resident.empty()) break;
+    if (which == resident.size()) {
+      if (!resident.back()->is_stuck) {
+        which = resident.size() - 1;
+      } else {  // all wait for memory: ask each in turn
+        which = turn++ % resident.size();
+        const std::uint64_t progress = launch.progress.load();
+        const auto now = std::chrono::steady_clock::now();
+        if (progress != progress_then) {
+          progress_then = progress;
+          waiting_since = now;
+        }
+        if (now - waiting_since > kPatience) {
+          report_stop(*resident[which], true);
+          launch.is_over = true;
+          break;
+        }
+        if (progress == resident[which]->progress_seen) std::this_thread::yield();
+      }
+    }
+    Cluster& running = *resident[which];
+    run_cluster(*this, running);
+    if (launch.is_over) break;
+    if (running.live() != 0 && switches_without_progress > kMostSwitchesWithoutProgress) {
+      report_stop(running, true);
+      launch.is_over = true;
+    } else if (running.live() != 0 && !running.is_stuck) {
+      report_stop(running, false);
+      recycle(*this, which);
+    } else if (running.live() == 0) {
+      recycle(*this, which);
+    }
+  }
+  while (!resident.empty()) recycle(*this, resident.size() - 1);
+  worker = nullptr;
+}
+
+}  // namespace rooftile::sim

@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the lanes of a warp do together: shuffles, votes, reductions, __syncwarp. Source: PTX ISA,
+// "shfl", "vote", "match", "redux", "bar.warp.sync".
+#include <bit>
+
+#include "rooftile/device/sim/machine.h"
+
+namespace rooftile::sim {
+namespace {
+
+template <class Function>
+void each_lane(std::uint32_t lanes, Function function) {
+  for (std::uint32_t left = lanes; left != 0; left &= left - 1)
+    function(static_cast<std::size_t>(std::countr_zero(left)));
+}
+
+std::string hexadecimal(std::uint32_t mask) {
+  std::array<char, 16> text{};
+  std::snprintf(text.data(), text.size(), "0x%08x", mask);
+  return text.data();
+}
+
+Gathering& find_gathering(Warp& warp, std::uint32_t kind, std::uint32_t mask, std::uint32_t bit,
+                          std::uint32_t pc) {
+  for (int i = 0; i < warp.gathering_count; ++i) {
+    Gathering& gathering = warp.gatherings[static_cast<std::size_t>(i)];
+    if (gathering.mask == mask && (gathering.arrived & bit) == 0) return gathering;
+  }
+  return warp.gatherings[static_cast<std::size_t>(warp.gathering_count++)] = {mask, 0, kind, pc};
+}
+
+/// The lane that `lane` reads from. `width` cuts the warp into segments.
+std::size_t source_lane(Shuffle kind, std::size_t lane, int operand, int width) {
+  const int me = static_cast<int>(lane);
+  const int first = me & ~(width - 1);
+  int from = me;
+  switch (kind) {
+    case Shuffle::index:
+      from = first + (operand & (width - 1));
+      break;
+    case Shuffle::up:
+      from = me - operand < first ? me : me - operand;
+      break;
+    case Shuffle::down:
+      from = me + operand >= first + width ? me : me + operand;
+      break;
+    case Shuffle::exclusive_or:
+      from = (me ^ operand) >= first + width ? me : me ^ operand;
+      break;
+  }
+  return static_cast<std::size_t>(from & (kLanes - 1));
+}
+
+std::uint32_t reduced(Reduce kind, std::uint32_t a, std::uint32_t b) {
+  const auto sa = static_cast<std::int32_t>(a);
+  const auto sb = static_cast<std::int32_t>(b);
+  switch (kind) {
+    case Reduce::add:
+      return a + b;
+    case Reduce::min_signed:
+      return sa < sb ? a : b;
+    case Reduce::max_signed:
+      return sa > sb ? a : b;
+    case Reduce::min_unsigned:
+      return a < b ? a : b;
+    case Reduce::max_unsigned:
+      return a > b ? a : b;
+    case Reduce::bit_and:
+      return a & b;
+    case Reduce::bit_or:
+      return a | b;
+    case Reduce::bit_xor:
+      return a ^ b;
+  }
+  return 0;
+}
+
+enum : std::uint32_t { kShuffle = 0x100, kVote = 0x200, kReduce = 0x300, kSyncWarp = 0x400 };
+
+void vote_result(Vote kind, Warp& warp, std::uint32_t lanes) {
+  std::uint32_t ballot = 0;
+  each_lane(lanes,
+            [&](std::size_t l) { ballot |= static_cast<std::uint32_t>(warp.value[l] != 0) << l; });
+  const std::uint64_t first = warp.value[static_cast<std::size_t>(std::countr_zero(lanes))];
+  bool all_same = true;
+  each_lane(lanes, [&](std::size_t l) { all_same &= warp.value[l] == first; });
+  each_lane(lanes, [&](std::size_t l) {
+    std::uint32_t same = 0;
+    if (kind == Vote::match_any)
+      each_lane(lanes, [&](std::size_t other) {
+        same |= static_cast<std::uint32_t>(warp.value[other] == warp.value[l]) << other;
+      });
+    switch (kind) {
+      case Vote::ballot:
+        warp.result[l] = ballot;
+        break;
+      case Vote::all:
+        warp.result[l] = static_cast<std::uint64_t>(ballot == lanes);
+        break;
+      case Vote::any:
+        warp.result[l] = static_cast<std::uint64_t>(ballot != 0);
+        break;
+      case Vote::match_any:
+        warp.result[l] = same;
+        break;
+      case Vote::match_all:
+        warp.result[l] = all_same ? lanes : 0;
+        break;
+    }
+  });
+}
+
+/// __syncwarp orders memory among the lanes; the other operations do not.
+void order_lanes(Block& block, int warp_number, std::uint32_t lanes) {
+  const Warp& warp = block.warps[static_cast<std::size_t>(warp_number)];
+  const int first = warp_number * kLanes;
+  if (lanes == warp.live && !block.has_actors && !block.has_foreign) {
+    const std::uint32_t now = block.latest_clock++;
+    each_lane(lanes, [&](std::size_t l) {
+      Thread& thread = block[first + static_cast<int>(l)];
+      thread.warp_floor = now;
+      thread.clock = now + 1;
+    });
+    return;
+  }
+  Knowledge known;
+  each_lane(lanes, [&](std::size_t l) { publish(known, block, first + static_cast<int>(l)); });
+  each_lane(lanes, [&](std::size_t l) { learn(block, first + static_cast<int>(l), known); });
+}
+
+}  // namespace
+
+std::uint64_t gather_warp(std::uint32_t kind, std::uint32_t mask, std::uint64_t value, int operand,
+                          int width, std::uint32_t pc,
+                          const std::function<void(Warp&, std::uint32_t)>& complete) {
+  Block& block = *worker->block;
+  const int number = worker->thread / kLanes;
+  const int lane = worker->thread % kLanes;
+  Warp& warp = block.warps[static_cast<std::size_t>(number)];
+  const std::uint32_t bit = 1u << lane;
+  const int lanes_of_warp = std::min(kLanes, block.thread_count - number * kLanes);
+  if (lanes_of_warp < kLanes) mask &= (1u << lanes_of_warp) - 1;
+  const auto at = static_cast<std::size_t>(lane);
+  warp.value[at] = value;
+  warp.operand[at] = operand;
+  warp.width[at] = width;
+  if ((mask & bit) == 0) {
+    report(FindingKind::divergence, pc, 0,
+           describe_here() + ": its lane is not in the mask " + hexadecimal(mask) +
+               " of the warp operation it executes");
+    abandon();
+  }
+  if ((mask & ~warp.live) != 0)
+    report(FindingKind::divergence, pc, 1,
+           describe_here() + ": the mask " + hexadecimal(mask) +
+               " of a warp operation names lanes that have returned");
+  Gathering& gathering = find_gathering(warp, kind, mask, bit, pc);
+  if (gathering.kind != kind)
+    report(FindingKind::divergence, pc, gathering.pc,
+           describe_here() + ": other lanes of " + hexadecimal(mask) +
+               " execute another warp operation, at " + source_line(gathering.pc));
+  gathering.arrived |= bit;
+  if (gathering.arrived != mask) {
+    block_thread(State::warp, mask);
+    return warp.result[at];
+  }
+  gathering = warp.gatherings[static_cast<std::size_t>(--warp.gathering_count)];
+  ++worker->counters[SimCounter::warp_collectives];
+  complete(warp, mask);
+  if ((mask & warp.live) == warp.live) flush_warp(block, number);
+  each_lane(mask & ~bit,
+            [&](std::size_t l) { make_ready(block, number * kLanes + static_cast<int>(l)); });
+  return warp.result[at];
+}
+
+std::uint64_t shuffle(Shuffle kind, std::uint32_t mask, std::uint64_t value, int operand,
+                      int width) {
+  return gather_warp(kShuffle + static_cast<std::uint32_t>(kind), mask, value, operand, width,
+                     ROOFTILE_SIM_PC, [kind](Warp& warp, std::uint32_t lanes) {
+                       each_lane(lanes, [&](std::size_t l) {
+                         warp.result[l] =
+                             warp.value[source_lane(kind, l, warp.operand[l], warp.width[l])];
+                       });
+                     });
+}
+
+std::uint32_t vote(Vote kind, std::uint32_t mask, std::uint64_t value) {
+  return static_cast<std::uint32_t>(
+      gather_warp(kVote + static_cast<std::uint32_t>(kind), mask, value, 0, kLanes, ROOFTILE_SIM_PC,
+                  [kind](Warp& warp, std::uint32_t lanes) { vote_result(kind, warp, lanes); }));
+}
+
+std::uint32_t reduce(Reduce kind, std::uint32_t mask, std::uint32_t value) {
+  return static_cast<std::uint32_t>(gather_warp(
+      kReduce + static_cast<std::uint32_t>(kind), mask, value, 0, kLanes, ROOFTILE_SIM_PC,
+      [kind](Warp& warp, std::uint32_t lanes) {
+        const int first = std::countr_zero(lanes);
+        auto all = static_cast<std::uint32_t>(warp.value[static_cast<std::size_t>(first)]);
+        each_lane(lanes & (lanes - 1), [&](std::size_t l) {
+          all = reduced(kind, all, static_cast<std::uint32_t>(warp.value[l]));
+        });
+        each_lane(lanes, [&](std::size_t l) { warp.result[l] = all; });
+      }));
+}
+
+void sync_warp(std::uint32_t mask) {
+  const int number = worker->thread / kLanes;
+  gather_warp(kSyncWarp, mask, 0, 0, kLanes, ROOFTILE_SIM_PC,
+              [number](Warp&, std::uint32_t lanes) { order_lanes(*worker->block, number, lanes); });
+}
+
+std::uint32_t active_mask() {
+  return worker->block->warps[static_cast<std::size_t>(worker->thread / kLanes)].live;
+}
+
+}  // namespace rooftile::sim
