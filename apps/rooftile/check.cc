@@ -22,8 +22,8 @@ constexpr std::string_view kText =
     "\xC3\xA4\xC3\xB6\xC3\xBC, {\"key\": [1, 2, 3]}\n";
 
 std::vector<std::int32_t> check_prompt(const Session& session, const Model& model) {
-  if (session.args.has("--prompt") || session.args.has("--prompt-file"))
-    return prompt_tokens(session, model);
+  for (const char* name : {"--prompt", "--prompt-file", "--chat", "--system"})
+    if (session.args.has(name)) return prompt_tokens(session, model);
   return model.tokenizer().encode(kText, {.add_special = true, .parse_special = false});
 }
 
@@ -44,6 +44,14 @@ Json as_json(const Session& session, const Model& model, const std::vector<Model
           {"synthetic", model.is_synthetic()},
           {"checks", std::move(list)},
           {"command", model_command(session, "check")}};
+}
+
+// The other program's file says what the prompts are and how far they were continued.
+void refuse_prompt_options(const Session& session) {
+  for (const ArgOption& option : prompt_options())
+    if (session.args.has(option.name))
+      fail_input(option.name + " and --reference exclude each other: the tokens are those of '" +
+                 session.args.value("--reference") + "'");
 }
 
 // --reference: another program's choices instead of the checks above.
@@ -87,6 +95,7 @@ int run_reference(Session& session, const Model& model) {
 }
 
 int run_check(Session& session) {
+  if (session.args.has("--reference")) refuse_prompt_options(session);
   const std::unique_ptr<Model> model = open_model(session);
   if (session.args.has("--reference")) return run_reference(session, *model);
   const std::filesystem::path scratch = cache_folder();

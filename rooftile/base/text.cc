@@ -46,6 +46,17 @@ std::string join(const std::vector<std::string>& parts, std::string_view separat
   return text;
 }
 
+std::string replaced(std::string_view text, std::string_view from, std::string_view to) {
+  std::string out;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t found = std::min(text.find(from, at), text.size());
+    out += text.substr(at, found - at);
+    if (found < text.size()) out += to;
+    at = found + from.size();
+  }
+  return out;
+}
+
 std::optional<std::int64_t> parse_int(std::string_view text) {
   using Suffix = std::pair<std::string_view, std::int64_t>;
   static constexpr std::array<Suffix, 6> kSuffixes{

@@ -22,6 +22,9 @@ std::vector<std::string> split_words(std::string_view text);
 std::string join(const std::vector<std::string>& parts, std::string_view separator,
                  std::string_view quote = "");
 
+/// `text` with `to` for each `from`, which is not empty.
+std::string replaced(std::string_view text, std::string_view from, std::string_view to);
+
 /// The whole of `text` as a decimal integer, with an optional k, M or G suffix (powers of 1024 as
 /// ki, Mi, Gi); nothing when it is not one or does not fit.
 std::optional<std::int64_t> parse_int(std::string_view text);

@@ -37,6 +37,13 @@ TEST(Join, IsTheInverseOfSplit) {
   EXPECT_EQ(join({}, ","), "");
 }
 
+TEST(Replaced, TakesEachOnceFromTheLeft) {
+  EXPECT_EQ(replaced("aaa-aa", "aa", "b"), "ba-b");
+  EXPECT_EQ(replaced("abc", "c", "cc"), "abcc");
+  EXPECT_EQ(replaced("abab", "ab", ""), "");
+  EXPECT_EQ(replaced("", "a", "b"), "");
+}
+
 TEST(ParseInt, TakesSuffixes) {
   EXPECT_EQ(parse_int("0"), 0);
   EXPECT_EQ(parse_int("-17"), -17);

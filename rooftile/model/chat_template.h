@@ -3,17 +3,20 @@
 // subset of Jinja. What is not of the subset is an error that names it and its line.
 //
 //   const rooftile::ChatTemplate chat(tokenizer->data().chat_template);
-//   const std::string prompt = chat.render({{.role = "user", .content = "Hello"}}, {.eos_token =
-//   "</s>"});
+//   const rooftile::ChatPrompt prompt = chat.render_guarded(
+//       {{.role = "user", .content = "Hello"}}, {.eos_token = "</s>"}, tokenizer->control_texts());
+//   const auto ids = tokenizer->encode(
+//       prompt.text, {.add_special = false, .parse_special = true, .mark = prompt.mark});
 //
 // Templates come from files that nobody vouches for: depth, steps, texts and output are bounded,
-// and a template can reach nothing but its variables. The text may contain control tokens, those of
-// the template and those that somebody typed into a message; encode it with parse_special and
-// without add_special, since templates write the begin-of-sequence token themselves.
+// and a template can reach nothing but its variables. Templates write control tokens, also the
+// begin-of-sequence token. What somebody typed into a message must not become one: render_guarded()
+// keeps the two apart.
 #pragma once
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -38,6 +41,13 @@ struct ChatOptions {
   std::int64_t now_s = -1;       // the time that strftime_now() sees, since 1970; -1: the clock's
 };
 
+/// The text of a conversation in which control tokens that are the template's can be told from
+/// those that were typed.
+struct ChatPrompt {
+  std::string text{};
+  std::string mark{};  // stands within each that was typed, see EncodeOptions; empty: there is none
+};
+
 class ChatTemplate {
  public:
   /// Throws Error(bad_input) for wrong syntax or more than 1 MiB, Error(unsupported) for syntax
@@ -53,7 +63,17 @@ class ChatTemplate {
   [[nodiscard]] std::string render(const std::vector<ChatMessage>& messages,
                                    const ChatOptions& options = {}) const;
 
-  /// The same with the variables that `variables_json`, a JSON object, gives and no others.
+  /// The same for a tokenizer with these control tokens: where a message (its role, content or
+  /// other members) or a tool holds the text of one, or ends with the beginning of one, a mark
+  /// stands after its first character. A control token of a single character cannot be marked so.
+  /// `variables_json` is the application's own and is not guarded. Throws as render() does, and
+  /// Error(bad_input) for a conversation that holds all 32 characters that may be marks.
+  [[nodiscard]] ChatPrompt render_guarded(const std::vector<ChatMessage>& messages,
+                                          const ChatOptions& options,
+                                          std::span<const std::string> control_tokens) const;
+
+  /// The same as render() with the variables that `variables_json`, a JSON object, gives and no
+  /// others.
   [[nodiscard]] std::string render_variables(std::string_view variables_json,
                                              std::int64_t now_s = -1) const;
 

@@ -72,9 +72,11 @@ std::vector<std::int32_t> Model::chat_tokens(const std::string& user,
   const auto piece = [&](std::int32_t id) {
     return id < 0 ? std::string() : std::string(tokenizer_->piece(id));
   };
-  const std::string text =
-      chat_->render(messages, {.bos_token = piece(data.bos_id), .eos_token = piece(data.eos_id)});
-  return tokenizer_->encode(text, {.add_special = false, .parse_special = true});
+  const ChatPrompt prompt = chat_->render_guarded(
+      messages, {.bos_token = piece(data.bos_id), .eos_token = piece(data.eos_id)},
+      tokenizer_->control_texts());
+  return tokenizer_->encode(prompt.text,
+                            {.add_special = false, .parse_special = true, .mark = prompt.mark});
 }
 
 }  // namespace rooftile

@@ -40,7 +40,8 @@ class Model {
   /// belongs to.
   [[nodiscard]] const std::string& fingerprint() const { return fingerprint_; }
 
-  /// The conversation of one user message as tokens. Throws Error(bad_input) where the model has no
+  /// The conversation of one user message as tokens; control tokens typed into a message are plain
+  /// text. Throws Error(bad_input) where the model has no
   /// chat template.
   [[nodiscard]] std::vector<std::int32_t> chat_tokens(const std::string& user,
                                                       const std::string& system = "") const;

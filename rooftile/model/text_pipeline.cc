@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "rooftile/base/error.h"
+#include "rooftile/base/text.h"
 #include "rooftile/model/nfc.h"
 #include "rooftile/model/utf8.h"
 
@@ -25,17 +26,6 @@ struct Words {
   std::string text;
   std::vector<Range> ranges;
 };
-
-std::string replaced(std::string_view text, std::string_view from, std::string_view to) {
-  std::string out;
-  for (std::size_t at = 0; at < text.size();) {
-    const std::size_t found = std::min(text.find(from, at), text.size());
-    out += text.substr(at, found - at);
-    if (found < text.size()) out += to;
-    at = found + from.size();
-  }
-  return out;
-}
 
 // A stretch of a piece: a match of the step's pattern, or the gap between two.
 struct Stretch {

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "rooftile/base/error.h"
+#include "rooftile/base/text.h"
 #include "rooftile/model/added_tokens.h"
 #include "rooftile/model/text_model.h"
 #include "rooftile/model/text_pipeline.h"
@@ -15,6 +16,11 @@ namespace rooftile {
 namespace {
 
 constexpr std::size_t kMostTextBytes = std::size_t{1} << 30;
+
+// `text` without each `mark`.
+std::string without(std::string_view text, std::string_view mark) {
+  return mark.empty() ? std::string(text) : replaced(text, mark, "");
+}
 
 // Text is cut at added tokens, normalised, cut at the added tokens of normalised text, split into
 // words, and each word becomes ids.
@@ -43,7 +49,7 @@ class PipelineTokenizer final : public Tokenizer {
     const Finders& finders = options.parse_special ? with_control_ : without_control_;
     const auto add_token = [&](std::int32_t id) { ids.push_back(id); };
     const auto add_text = [&](std::string_view stretch, std::size_t begin) {
-      encode_stretch(ids, stretch, begin == 0, finders.in_normalised);
+      encode_stretch(ids, stretch, {begin == 0, options.mark}, finders.in_normalised);
     };
     finders.in_text.split(text, add_text, add_token);
     if (options.add_special && data().add_eos) ids.push_back(data().eos_id);
@@ -64,12 +70,20 @@ class PipelineTokenizer final : public Tokenizer {
     AddedTokens in_normalised;
   };
 
-  void encode_stretch(std::vector<std::int32_t>& ids, std::string_view stretch, bool is_at_start,
+  struct Place {
+    bool is_at_start;
+    std::string_view mark;
+  };
+
+  void encode_stretch(std::vector<std::int32_t>& ids, std::string_view stretch, Place place,
                       const AddedTokens& in_normalised) const {
+    if (without(stretch, place.mark).empty()) return;
     const std::string text = normalised(stretch, data().normaliser);
     const auto add_token = [&](std::int32_t id) { ids.push_back(id); };
     const auto add_text = [&](std::string_view part, std::size_t begin) {
-      splitter_.each_word(part, is_at_start && begin == 0,
+      const std::string bare = without(part, place.mark);
+      if (bare.empty()) return;
+      splitter_.each_word(bare, place.is_at_start && begin == 0,
                           [&](std::string_view word) { model_->encode(ids, word); });
     };
     in_normalised.split(text, add_text, add_token);
@@ -104,6 +118,14 @@ std::string_view decoded(const Tokenizer& tokenizer, std::int32_t id, DecodeOpti
 
 std::unique_ptr<Tokenizer> make_tokenizer(TokenizerData data) {
   return std::make_unique<PipelineTokenizer>(std::move(data));
+}
+
+std::vector<std::string> Tokenizer::control_texts() const {
+  std::vector<std::string> texts;
+  for (std::int32_t id = 0; id < size(); ++id)
+    if (type(id) == TokenType::control)
+      texts.push_back(data().tokens[static_cast<std::size_t>(id)]);
+  return texts;
 }
 
 TokenType Tokenizer::type(std::int32_t id) const {

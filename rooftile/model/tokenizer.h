@@ -27,6 +27,10 @@ struct EncodeOptions {
   /// Control tokens are looked for in the text. Leave it off for what a user typed: the text
   /// "<|im_end|>" then is nine harmless characters.
   bool parse_special = false;
+  /// Taken out of the text once control tokens have been looked for, so that none is found where
+  /// this stands within its text: of what a user typed into a conversation, see
+  /// ChatTemplate::render_guarded(). Empty: nothing.
+  std::string_view mark{};
 };
 
 struct DecodeOptions {
@@ -62,6 +66,9 @@ class Tokenizer {
     return static_cast<std::int32_t>(data().tokens.size());
   }
   [[nodiscard]] TokenType type(std::int32_t id) const;
+
+  /// The texts of all control tokens, by id.
+  [[nodiscard]] std::vector<std::string> control_texts() const;
 
   /// The id of the token spelt `token` in the file, of any type; -1 when there is none.
   [[nodiscard]] virtual std::int32_t find(std::string_view token) const = 0;

@@ -53,6 +53,23 @@ std::int64_t bind_axis(const OpDef& op, const AxisDef& axis, const Problem& earl
   return *extent;
 }
 
+// Whether the line names the argument, itself or an attribute of it.
+bool names_argument(const Assignments& given, const std::string& arg) {
+  return std::ranges::any_of(given, [&](const auto& entry) {
+    return entry.first.substr(0, entry.first.find('.')) == arg;
+  });
+}
+
+void bind_axes(const OpDef& op, Problem& problem, Assignments& given) {
+  for (const AxisDef& axis : op.axes) {
+    const bool is_absent = !axis.only_of.empty() && !names_argument(given, axis.only_of);
+    if (is_absent && names_argument(given, axis.name))
+      fail_input(op.name + ": axis '" + axis.name + "' is one of argument '" + axis.only_of +
+                 "', which is absent");
+    if (!is_absent) problem.axes.emplace_back(axis.name, bind_axis(op, axis, problem, given));
+  }
+}
+
 std::string canonical_option(const OpDef& op, const OptionDef& option, const std::string& value) {
   const std::string given = op.name + ": " + option.name + "='" + value + "': ";
   if (option.kind == OptionKind::choice) {
@@ -139,8 +156,7 @@ Problem bind(const OpDef& op, const ProblemText& text) {
   Problem problem;
   problem.op = op.name;
   problem.kernel = text.kernel;
-  for (const AxisDef& axis : op.axes)
-    problem.axes.emplace_back(axis.name, bind_axis(op, axis, problem, given));
+  bind_axes(op, problem, given);
   for (const OptionDef& option : op.options)
     problem.options.push_back(bind_option(op, option, given));
   bind_data(op, problem, given);

@@ -26,6 +26,24 @@ TEST(Bind, FillsInDefaults) {
   EXPECT_EQ(problem.text(), "scale rows=2 cols=3 groups=1 y=f32 x=f32");
 }
 
+TEST(Bind, LeavesOutAxesOfAbsentArguments) {
+  OpDef op = make_test_op();
+  op.axes.push_back({.name = "depth", .help = "", .default_extent = 4, .only_of = "table"});
+  op.args.push_back(in("table", {"rows", "depth"}).optional());
+  const auto text_of = [&](const std::string& line) {
+    return bind(op, parse_problem_text("scale rows=2 cols=3" + line)).text();
+  };
+  EXPECT_EQ(text_of(""), "scale rows=2 cols=3 groups=1 y=f32 x=f32");
+  EXPECT_EQ(text_of(" table=f32"), "scale rows=2 cols=3 groups=1 depth=4 y=f32 x=f32 table=f32");
+  EXPECT_THAT(text_of(" table=f32 depth=7"), HasSubstr(" depth=7 "));
+  try {
+    text_of(" depth=7");
+    ADD_FAILURE() << "taken";
+  } catch (const Error& error) {
+    EXPECT_THAT(error.what(), HasSubstr("'depth' is one of argument 'table', which is absent"));
+  }
+}
+
 TEST(Bind, GivesOutputsTheDTypeOfTheirInput) {
   EXPECT_EQ(test_problem("rows=2 cols=3 x=bf16").dtype("y"), DType::bf16);
   EXPECT_EQ(test_problem("rows=2 cols=3 x=bf16 y=f32").dtype("y"), DType::f32);

@@ -28,6 +28,12 @@ void check_names(const OpDef& op, std::vector<std::string>& errors) {
     if (!names.insert(name).second) errors.push_back("'" + name + "' is declared twice");
   };
   for (const AxisDef& axis : op.axes) add(axis.name);
+  for (const AxisDef& axis : op.axes) {
+    const ArgDef* arg = op.find_arg(axis.only_of);
+    if (!axis.only_of.empty() && (arg == nullptr || !arg->is_optional))
+      errors.push_back("axis '" + axis.name + "' is of '" + axis.only_of +
+                       "', which is no optional argument");
+  }
   for (const ArgDef& arg : op.args) add(arg.name);
   for (const OptionDef& option : op.options) add(option.name);
 }

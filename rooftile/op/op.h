@@ -28,6 +28,9 @@ struct AxisDef {
   /// The extent when none is given, from the axes declared before (offsets have one more than there
   /// are sequences).
   std::function<std::int64_t(const Problem&)> default_from{};
+  /// The optional argument that alone has this axis; problems without that argument do not have the
+  /// axis.
+  std::string only_of{};
 };
 
 enum class Role : std::uint8_t { in, out, inout };

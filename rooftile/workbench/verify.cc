@@ -70,6 +70,7 @@ std::string check_repeats(Bench& bench, const VerifyOptions& options, Record& re
 std::optional<Problem> one_row(const OpDef& op, const Problem& problem) {
   if (op.batch_axis.empty() || problem.axis(op.batch_axis) < 2) return std::nullopt;
   for (const ArgDef& arg : op.args) {
+    if (!problem.has(arg.name)) continue;
     const auto place = std::ranges::find(arg.axes, op.batch_axis);
     const bool is_first = !arg.axes.empty() && place == arg.axes.begin();
     if (!is_first && (arg.role != Role::in || place != arg.axes.end())) return std::nullopt;

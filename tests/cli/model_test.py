@@ -99,6 +99,11 @@ class BadInput(Test):
         self.refused(["run", MODEL, *PROMPT, "--stop", ""], "--stop is empty")
         self.refused(["profile", MODEL, *PROMPT, "--report", "/no/such/folder/p.html"], "/no/such/folder")
         self.refused(["check", MODEL, "--reference", "/no/such/file"], "/no/such/file")
+        self.refused(["check", MODEL, "--chat"], "--prompt TEXT")
+
+    def test_a_reference_brings_its_own_tokens(self):
+        for option in (["--prompt", "a"], ["--prompt-file", "a"], ["--chat"], ["--system", "a"], ["--max-tokens", "4"]):
+            self.refused(["check", MODEL, "--reference", "choices.json", *option], option[0], "--reference", "choices.json")
 
 
 if __name__ == "__main__":

@@ -91,12 +91,14 @@ void tokenizer_config(std::string_view bytes) {
 
 void chat_template(std::string_view bytes) {
   const ChatTemplate chat(bytes);
-  (void)chat.render({{.role = "system", .content = "s"},
-                     {.role = "user", .content = " a<think>b</think>\xC3\xA9 "},
-                     {.role = "assistant", .content = "c"}},
-                    {.tools_json = R"([{"function": {"name": "f"}}])",
-                     .variables_json = R"({"x": {"list": [1, 2.5], "text": "t"}})",
-                     .now_s = 0});
+  const std::vector<std::string> control{"<think>"};
+  (void)chat.render_guarded({{.role = "system", .content = "s"},
+                             {.role = "user", .content = " a<think>b</think>\xC3\xA9 "},
+                             {.role = "assistant", .content = "c"}},
+                            {.tools_json = R"([{"function": {"name": "f"}}])",
+                             .variables_json = R"({"x": {"list": [1, 2.5], "text": "t"}})",
+                             .now_s = 0},
+                            control);
 }
 
 constexpr std::array kTargets{Target{"gguf", gguf},

@@ -37,6 +37,16 @@ struct Table {
   }
 };
 
+/// What is added to scores: [tokens, heads, keys]. Strides in elements; that of heads is 0 where
+/// all share one.
+struct BiasView {
+  const float* data = nullptr;  // null: none
+  std::int64_t token_stride = 0;
+  std::int64_t head_stride = 0;
+  std::int64_t key_stride = 0;
+  std::int64_t keys = 0;
+};
+
 struct AttentionCall {
   RowsView out{};
   RowsView lse{};  // no data: not asked for; head_dim is 1
@@ -49,6 +59,7 @@ struct AttentionCall {
   Table<std::int32_t> pages_of{};
   const float* slopes = nullptr;
   std::int64_t slope_stride = 0;
+  BiasView bias{};
   std::int64_t tokens = 0;
   std::int64_t sequences = 0;
   std::int64_t heads = 0;

@@ -101,7 +101,15 @@ class Head {
     const TensorView& slopes = args_["slopes"];
     if (slopes.is_present())
       score += load(slopes, head_ * slopes.stride(0)) * static_cast<double>(j - place_.position);
-    return score;
+    return score + bias(j);
+  }
+
+  [[nodiscard]] double bias(std::int64_t j) const {
+    const TensorView& bias = args_["bias"];
+    if (!bias.is_present()) return 0;
+    if (j >= bias.extent(2)) return kNan;
+    const std::int64_t head = bias.extent(1) > 1 ? head_ : 0;
+    return load(bias, row_ * bias.stride(0) + head * bias.stride(1) + j * bias.stride(2));
   }
 
   [[nodiscard]] double weight(std::int64_t j, double most) const {

@@ -62,6 +62,15 @@ Table<std::int32_t> table_of(const Problem& problem, const char* name) {
   return {.stride0 = strides[0], .stride1 = strides.rank() > 1 ? strides[1] : 0};
 }
 
+BiasView bias_of(const Problem& problem) {
+  const ArgChoice& arg = problem.arg("bias");
+  if (!arg.is_present) return {};
+  return {.token_stride = arg.strides[0],
+          .head_stride = arg.shape[1] > 1 ? arg.strides[1] : 0,
+          .key_stride = arg.strides[2],
+          .keys = arg.shape[2]};
+}
+
 AttentionCall call_of(const Problem& problem) {
   return {.out = rows_of(problem, "out"),
           .lse = rows_of(problem, "lse"),
@@ -73,6 +82,7 @@ AttentionCall call_of(const Problem& problem) {
           .lengths = table_of(problem, "kv_lengths"),
           .pages_of = table_of(problem, "page_table"),
           .slope_stride = problem.has("slopes") ? problem.arg("slopes").strides[0] : 0,
+          .bias = bias_of(problem),
           .tokens = problem.axis("tokens"),
           .sequences = problem.axis("sequences"),
           .heads = problem.axis("heads"),
@@ -97,6 +107,7 @@ AttentionCall with_pointers(AttentionCall call, const Arguments& args) {
   call.lengths.data = args["kv_lengths"].as<const std::int32_t>();
   call.pages_of.data = args["page_table"].as<const std::int32_t>();
   call.slopes = args["slopes"].as<const float>();
+  call.bias.data = args["bias"].as<const float>();
   return call;
 }
 

@@ -25,7 +25,7 @@ class Row {
  public:
   Row(const Problem& problem, const Values& values, const RowPlace& place, std::int64_t row,
       std::int64_t head)
-      : problem_(problem), values_(values), place_(place), head_(head) {
+      : problem_(problem), values_(values), place_(place), row_(row), head_(head) {
     const std::int64_t heads = problem.axis("heads");
     kv_head_ = head / (heads / problem.axis("kv_heads"));
     q_ = values["q"].values.data() + (row * heads + head) * dim_;
@@ -62,15 +62,29 @@ class Row {
     if (problem_.has("slopes"))
       slope_part = values_["slopes"][head_] * static_cast<double>(j - place_.position);
     score += slope_part;
+    const double bias = bias_of(j);
+    score += bias;
+    if (score == -kInfinity) return {.score = score};  // its weight is 0, exactly
     // The dot product's chain of roundings (Cauchy and Schwarz), those of tanh, and the score's
     // own.
     const double chain = std::sqrt(static_cast<double>(dim_) * q_square * k_square) * scale;
-    return {.score = score, .error = chain + 4 * cap + std::abs(slope_part) + std::abs(score)};
+    return {.score = score,
+            .error = chain + 4 * cap + std::abs(slope_part) + std::abs(bias) + std::abs(score)};
+  }
+
+  // 0 without a bias; NaN for a key beyond it.
+  [[nodiscard]] double bias_of(std::int64_t j) const {
+    if (!problem_.has("bias")) return 0;
+    const std::int64_t heads = problem_.axis("bias_heads");
+    const std::int64_t keys = problem_.axis("bias_keys");
+    if (j >= keys) return kNan;
+    return values_["bias"][(row_ * heads + (heads > 1 ? head_ : 0)) * keys + j];
   }
 
   const Problem& problem_;
   const Values& values_;
   const RowPlace& place_;
+  std::int64_t row_;
   std::int64_t head_;
   std::int64_t dim_ = problem_.axis("head_dim");
   std::int64_t kv_head_ = 0;
@@ -96,7 +110,7 @@ void attend(const Row& row, const KeyRange& range, std::int64_t dim, const Outpu
   for (Key& key : keys) {
     key.score = key.score == -kInfinity ? 0 : std::exp(key.score - most);
     sum += key.score;  // a NaN makes the row one
-    worst = std::max(worst, key.error);
+    if (key.score > 0) worst = std::max(worst, key.error);
   }
   const double roundings = std::sqrt(static_cast<double>(keys.size()));  // of the sums over keys
   for (const Key& key : keys)

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <set>
 
 #include "rooftile/base/text.h"
@@ -73,13 +74,18 @@ Cost cost(const Problem& problem, const Values* data) {
   cost[Unit::fp32] += 4 * work.pairs * heads;             // scale, maximum, subtract, sum
   if (problem.has("slopes")) cost[Unit::fp32] += 2 * work.pairs * heads;
   if (problem.number("softcap") > 0) cost[Unit::fp32] += 2 * work.pairs * heads;
+  if (problem.has("bias")) {
+    cost[Unit::fp32] += work.pairs * heads;
+    const double entries = work.pairs * static_cast<double>(problem.axis("bias_heads"));
+    cost.bytes_read += std::min(problem.bytes("bias"), entries * sizeof(float));
+  }
   cost[Unit::special] = work.pairs * heads * (problem.number("softcap") > 0 ? 2 : 1);
   const double elements = work.keys * static_cast<double>(problem.axis("kv_heads")) * dim;
-  cost.bytes_read = problem.bytes("q") + problem.bytes("kv_lengths") + problem.bytes("q_starts") +
-                    problem.bytes("slopes") +
-                    elements * (info(problem.dtype("k_cache")).unit_bytes +
-                                info(problem.dtype("v_cache")).unit_bytes) +
-                    4 * work.keys / static_cast<double>(problem.axis("page_size"));
+  cost.bytes_read += problem.bytes("q") + problem.bytes("kv_lengths") + problem.bytes("q_starts") +
+                     problem.bytes("slopes") +
+                     elements * (info(problem.dtype("k_cache")).unit_bytes +
+                                 info(problem.dtype("v_cache")).unit_bytes) +
+                     4 * work.keys / static_cast<double>(problem.axis("page_size"));
   cost.bytes_written = problem.bytes("out") + problem.bytes("lse");
   return cost;
 }
@@ -102,6 +108,10 @@ std::string invalid(const Problem& problem) {
   if (problem.axis("starts") != problem.axis("sequences") + 1)
     return "q_starts must have sequences + 1 = " + std::to_string(problem.axis("sequences") + 1) +
            " entries, not " + std::to_string(problem.axis("starts"));
+  if (problem.has("bias") && problem.axis("bias_heads") != 1 &&
+      problem.axis("bias_heads") != problem.axis("heads"))
+    return "bias_heads=" + std::to_string(problem.axis("bias_heads")) +
+           " must be 1 or heads=" + std::to_string(problem.axis("heads"));
   if (capacity(problem) > 0x7fffffff) return "max_pages * page_size must be below 2^31";
   if (problem.option("mask") == "none" && problem.number("window") != 0)
     return "window needs a causal mask";
@@ -121,6 +131,24 @@ std::int64_t product_of(const Problem& problem, const char* a, const char* b) {
   return y > 0 && x > kMostExtent / y ? kMostExtent : x * y;
 }
 
+// Random entries, and where the data are not to be smooth the masks that people write as a bias:
+// -inf, the lowest number, rows of nothing but -inf.
+void generate_bias(const Problem& problem, const Rng& rng, const Values&,
+                   std::vector<double>& bias) {
+  constexpr std::uint64_t kRows = 1ULL << 40;
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  if (problem.data == "zeros") return;
+  const auto keys = static_cast<std::uint64_t>(problem.axis("bias_keys"));
+  for (std::uint64_t i = 0; i < bias.size(); ++i) {
+    bias[i] = rng.normal(i);
+    if (problem.data == "uniform") continue;
+    const std::int64_t draw = rng.below(i, 16);
+    const bool is_row_masked = rng.below(kRows + i / keys, 6) == 0;
+    if (draw == 0) bias[i] = -info(DType::f32).max_finite;
+    if (draw > 12 || is_row_masked) bias[i] = -kInfinity;
+  }
+}
+
 std::vector<Case> cases();
 
 }  // namespace
@@ -133,27 +161,36 @@ const OpDef def{
     .name = "attention",
     .summary = "Attention over a paged KV cache: prefill, chunked prefill and decode",
     .formula =
-        "out[t,h] = sum_j softmax_j(softcap(scale*q[t,h].k[j]) + slope[h]*(j - position)) v[j], "
-        "j the keys that the mask shows",
+        "out[t,h] = sum_j softmax_j(softcap(scale*q[t,h].k[j]) + slope[h]*(j - position) + "
+        "bias[t,h,j]) v[j], j the keys that the mask shows",
     .source = "Vaswani et al. 2017; Kwon et al. (PagedAttention) 2023; Press et al. (ALiBi) 2022",
-    .axes = {{"tokens", "query rows of all sequences"},
-             {.name = "sequences", .help = "with queries or without", .default_extent = 1},
-             {.name = "starts",
-              .help = "sequences + 1",
-              .least = 1,
-              .default_from = [](const Problem& p) { return p.axis("sequences") + 1; }},
-             {"heads", "query heads", 1},
-             {.name = "kv_heads",
-              .help = "divides heads: query head h reads kv head h / (heads / kv_heads)",
-              .least = 1,
-              .default_from = [](const Problem& p) { return p.axis("heads"); }},
-             {"head_dim", "elements of a head", 1},
-             {"page_size", "keys of a page", 1, 16},
-             {"max_pages", "entries of a sequence in the page table"},
-             {.name = "pages",
-              .help = "of the cache",
-              .default_from =
-                  [](const Problem& p) { return product_of(p, "sequences", "max_pages"); }}},
+    .axes =
+        {{"tokens", "query rows of all sequences"},
+         {.name = "sequences", .help = "with queries or without", .default_extent = 1},
+         {.name = "starts",
+          .help = "sequences + 1",
+          .least = 1,
+          .default_from = [](const Problem& p) { return p.axis("sequences") + 1; }},
+         {"heads", "query heads", 1},
+         {.name = "kv_heads",
+          .help = "divides heads: query head h reads kv head h / (heads / kv_heads)",
+          .least = 1,
+          .default_from = [](const Problem& p) { return p.axis("heads"); }},
+         {"head_dim", "elements of a head", 1},
+         {"page_size", "keys of a page", 1, 16},
+         {"max_pages", "entries of a sequence in the page table"},
+         {.name = "pages",
+          .help = "of the cache",
+          .default_from = [](const Problem& p) { return product_of(p, "sequences", "max_pages"); }},
+         {.name = "bias_heads",
+          .help = "of the bias: heads, or 1 that all share",
+          .least = 1,
+          .default_from = [](const Problem& p) { return p.axis("heads"); },
+          .only_of = "bias"},
+         {.name = "bias_keys",
+          .help = "of the bias, from a sequence's first; a row that sees one beyond is NaN",
+          .default_from = [](const Problem& p) { return product_of(p, "max_pages", "page_size"); },
+          .only_of = "bias"}},
     .args = {out("out", {"tokens", "heads", "head_dim"}).like("q"),
              out("lse", {"tokens", "heads"})
                  .types({DType::f32})
@@ -177,7 +214,13 @@ const OpDef def{
              in("slopes", {"heads"})
                  .types({DType::f32})
                  .optional()
-                 .help("ALiBi: slope * (key - position) is added to the score before the mask")},
+                 .help("ALiBi: slope * (key - position) is added to the score before the mask"),
+             in("bias", {"tokens", "bias_heads", "bias_keys"})
+                 .types({DType::f32})
+                 .optional()
+                 .data(generate_bias)
+                 .help("added to the score after scale and soft cap, before the mask; -inf: the "
+                       "key weighs nothing. A tensor [heads, queries, keys] by its strides")},
     .options = {{.name = "scale",
                  .default_value = "0",
                  .help = "multiplies q.k; 0: 1/sqrt(head_dim)",
@@ -197,7 +240,7 @@ const OpDef def{
                  .greatest = 0x7fffffff},
                 {.name = "softcap",
                  .default_value = "0",
-                 .help = "cap * tanh(score / cap), before slopes and mask; 0: none",
+                 .help = "cap * tanh(score / cap), before slopes, bias and mask; 0: none",
                  .least = 0,
                  .greatest = 1e6}},
     .batch_axis = "tokens",
@@ -208,12 +251,15 @@ const OpDef def{
     .row_alone = row_alone,
     .extreme_limit = extreme_limit,
     .cases = cases(),
+    .case_set_version = 2,
     .why_these_inputs =
         "Sequences are ragged: without queries, without keys, with fewer keys than queries, one key "
         "either side of a page, a vector and a chunk; pages lie in any order and are shared; entries "
         "that no length covers are -1. Extreme data adds ids, lengths and starts that are out of "
         "range, which must give NaN rows and no access outside, and values that underflow. Groups of "
         "1, 3, 4 and 8 query heads share a kv head; head_dims are those of models and odd ones. "
+        "A bias has entries of -inf and of the lowest number, rows of -inf only, which must be (0, "
+        "-inf), and ends before the keys do, which must give NaN. "
         "A token's bits must be the same alone (decode) and in a batch (prefill).",
 };
 
@@ -247,6 +293,22 @@ void add_edges(std::vector<Case>& list, const std::string& dtype) {
   edge("tokens=9 sequences=3 heads=2 head_dim=32 max_pages=4 softcap=0.5");
   edge("tokens=9 sequences=3 heads=2 head_dim=32 max_pages=4 scale=30 softcap=50 lse=f32");
   edge("tokens=9 sequences=3 heads=8 kv_heads=1 head_dim=32 max_pages=20 slopes=f32 lse=f32");
+  // A bias: of each head, of all, with everything else that changes scores; too short; by heads as
+  // [heads, queries, keys]; the same for all queries; with gaps between keys.
+  edge("tokens=40 sequences=3 heads=4 kv_heads=2 head_dim=32 max_pages=19 bias=f32 lse=f32");
+  edge("tokens=70 sequences=2 heads=2 head_dim=16 max_pages=40 bias=f32 bias_heads=1 mask=none");
+  edge(
+      "tokens=9 sequences=3 heads=8 kv_heads=1 head_dim=32 max_pages=20 slopes=f32 bias=f32 "
+      "softcap=5 lse=f32");
+  edge("tokens=3 sequences=3 heads=2 head_dim=24 max_pages=40 window=300 bias=f32 lse=f32");
+  for (const char* keys : {"0", "1", "17", "300"})
+    edge("tokens=30 sequences=6 heads=2 head_dim=32 max_pages=40 bias=f32 lse=f32 bias_keys=" +
+         std::string(keys));
+  edge("tokens=9 heads=2 head_dim=32 max_pages=4 bias=f32 bias.stride=64,576,1");
+  edge("tokens=9 heads=2 head_dim=32 max_pages=4 bias=f32 bias.stride=0,64,1 bias.offset=1");
+  edge("tokens=9 heads=2 head_dim=32 max_pages=4 bias=f32 bias.stride=200,100,-3 lse=f32");
+  edge("tokens=11 sequences=11 heads=2 head_dim=32 max_pages=19 bias=f32 data=extreme");
+  edge("tokens=9 sequences=2 heads=2 head_dim=32 max_pages=4 bias=f32 data=zeros");
   edge("tokens=40 sequences=7 heads=4 kv_heads=2 head_dim=32 max_pages=3 pages=5");  // shared
   edge("tokens=3 sequences=9 heads=9 kv_heads=3 head_dim=64 max_pages=3");  // few have queries
   edge("tokens=40 sequences=11 heads=2 head_dim=32 max_pages=19 lse=f32 data=extreme");
@@ -305,8 +367,9 @@ namespace rooftile {
 
 void attention(Stream& stream, const TensorView& out, const TensorView& q, const PagedKv& kv,
                const TensorView& q_starts, const AttentionOptions& options) {
-  const TensorView views[]{out,           options.lse,   q, kv.k, kv.v, q_starts, kv.lengths,
-                           kv.page_table, options.slopes};
+  const TensorView views[]{
+      out,           options.lse,    q,           kv.k, kv.v, q_starts, kv.lengths,
+      kv.page_table, options.slopes, options.bias};
   const OptionValue values[]{{"scale", shortest(options.scale)},
                              {"mask", std::string(options.mask)},
                              {"window", std::to_string(options.window)},

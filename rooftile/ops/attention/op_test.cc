@@ -202,6 +202,66 @@ TEST_F(Attention, AddsSlopesByDistance) {
          });
 }
 
+// Added after the soft cap; -inf is a weight of exactly 0, and a row of it sees nothing.
+TEST_F(Attention, AddsTheBiasOfARowHeadAndKey) {
+  Inputs inputs = one_page({1, 1}, {0, 0, 10}, {1, 2, 4});
+  inputs.push_back({"bias", {0, std::log(3), -kInfinity, -kInfinity, -kInfinity, -kInfinity}});
+  for (const char* bias : {"bias=f32", "bias=f32 bias_heads=1"})
+    each(one_page_line(2, 3, "mask=none " + std::string(bias)), inputs, [](const Outputs& o) {
+      EXPECT_THAT(o.out, ElementsAre(DoubleNear((1 + 3 * 2) / 4.0, 1e-5), 0));
+      EXPECT_THAT(o.lse, ElementsAre(DoubleNear(std::log(4), 1e-6), -kInfinity));
+    });
+  inputs.back().second = {0, 0, 5, 7, 7, 7};
+  each(one_page_line(2, 3, "softcap=1 mask=causal_top_left bias=f32"), inputs,
+       [](const Outputs& o) { EXPECT_EQ(o.out[0], 1) << "the mask is stronger than any bias"; });
+  each(one_page_line(2, 3, "softcap=1 mask=none bias=f32"), inputs, [](const Outputs& o) {
+    EXPECT_NEAR(o.lse[0], std::log(2 + std::exp(6)), 1e-5) << "1.55 if the bias were capped";
+  });
+  inputs.back().second = {0, -3.4e38, 0, -3.4e38, -3.4e38, -3.4e38};
+  each(one_page_line(2, 3, "softcap=1e-9 mask=none bias=f32"), inputs, [](const Outputs& o) {
+    EXPECT_NEAR(o.out[0], 2.5, 1e-5) << "the lowest number hides a key as well";
+    EXPECT_NEAR(o.out[1], 7.0 / 3, 1e-5) << "but in all keys it is no mask";
+  });
+}
+
+TEST_F(Attention, RefersToBiasByPackedRowHeadAndPosition) {
+  // Sequences of 1 and 2 rows with 2 and 3 keys, 2 heads; only the entry that must be used is not
+  // -inf, so that each output is one value.
+  std::vector<double> bias(std::size_t{3 * 2 * 3}, -kInfinity);
+  const auto show = [&](std::size_t row, std::size_t head, std::size_t key) {
+    bias[(row * 2 + head) * 3 + key] = 0;
+  };
+  show(0, 0, 1);
+  show(0, 1, 0);
+  show(1, 0, 2);
+  show(1, 1, 1);
+  show(2, 1, 2);
+  each(
+      "tokens=3 sequences=2 heads=2 kv_heads=1 head_dim=1 max_pages=2 page_size=2 mask=none "
+      "bias=f32 bias_keys=3 lse=f32",
+      {{"q", std::vector<double>(6, 0)},
+       {"k_cache", std::vector<double>(8, 0)},
+       {"v_cache", {3, 4, 5, 6, 1, 2, 7, 8}},
+       {"q_starts", {0, 1, 3}},
+       {"kv_lengths", {2, 3}},
+       {"page_table", {2, -1, 0, 1}},
+       {"bias", bias}},
+      [](const Outputs& o) {
+        EXPECT_THAT(o.out, ElementsAre(2, 1, 5, 4, 0, 5));
+        EXPECT_EQ(o.lse[4], -kInfinity);
+      });
+}
+
+TEST_F(Attention, IsNanWhereTheBiasEndsBeforeTheKeys) {
+  Inputs inputs = one_page({0, 0}, {0, 0, 0}, {1, 2, 3});
+  inputs.push_back({"bias", {0, 0, 0, 0}});
+  each(one_page_line(2, 3, "bias=f32 bias_keys=2"), inputs, [](const Outputs& o) {
+    EXPECT_EQ(o.out[0], 1.5) << "its third key is masked";
+    EXPECT_THAT(o.out[1], IsNan());
+    EXPECT_THAT(o.lse[1], IsNan());
+  });
+}
+
 TEST_F(Attention, GroupsHeadsByDivision) {
   each("tokens=1 heads=4 kv_heads=2 head_dim=1 max_pages=1 page_size=1",
        {{"q", {1, 1, 1, 1}},
@@ -340,6 +400,26 @@ TEST(AttentionCost, CountsWhatTheDataMakeOfIt) {
   EXPECT_EQ(op().cost(problem, nullptr)[Unit::bf16], 4 * 4 * 8 * 2 * 2) << "the most: all keys";
 }
 
+TEST(AttentionCost, CountsTheBiasThatRowsSee) {
+  const std::string line = "attention tokens=4 heads=2 head_dim=2 max_pages=4 page_size=2";
+  const auto bias_cost = [&](const std::string& rest, bool has_data) {
+    const Problem with = catalogue().bind(line + " bias=f32" + rest);
+    const Problem without = catalogue().bind(line);
+    Values values(with);
+    values["q_starts"].values = {0, 4};
+    values["kv_lengths"].values = {4};
+    const Values* data = has_data ? &values : nullptr;
+    const Cost more = op().cost(with, data);
+    const Cost less = op().cost(without, data);
+    EXPECT_EQ(more[Unit::fp32] - less[Unit::fp32], has_data ? 20 : 64) << "one sum a score";
+    return more.bytes_read - less.bytes_read;
+  };
+  EXPECT_EQ(bias_cost("", true), 4 * 10 * 2);  // 10 pairs, 2 heads
+  EXPECT_EQ(bias_cost(" bias_heads=1", true), 4 * 10);
+  EXPECT_EQ(bias_cost(" bias.stride=0,8,1", true), 4 * 8 * 2);  // one row of 8 keys for all
+  EXPECT_EQ(bias_cost("", false), 4 * 4 * 8 * 2);
+}
+
 TEST(AttentionOptions, RefusesWhatMakesNoSense) {
   const auto refusal = [](const std::string& rest) -> std::string {
     try {
@@ -355,6 +435,10 @@ TEST(AttentionOptions, RefusesWhatMakesNoSense) {
   EXPECT_THAT(refusal("heads=4 window=3 mask=none"), testing::HasSubstr("causal"));
   EXPECT_THAT(refusal("heads=4 sequences=2 starts=2"), testing::HasSubstr("3 entries, not 2"));
   EXPECT_THAT(refusal("heads=4 mask=causal"), testing::HasSubstr("mask"));
+  EXPECT_EQ(refusal("heads=4 bias=f32 bias_heads=1"), "");
+  EXPECT_THAT(refusal("heads=4 bias=f32 bias_heads=2"), testing::HasSubstr("1 or heads=4"));
+  EXPECT_THAT(refusal("heads=4 bias=bf16"), testing::HasSubstr("bias"));
+  EXPECT_THAT(refusal("heads=4 bias_keys=7"), testing::HasSubstr("'bias', which is absent"));
 }
 
 TEST_F(Attention, IsCalledWithAViewByHeads) {
@@ -381,6 +465,19 @@ TEST_F(Attention, IsCalledWithAViewByHeads) {
             view(starts, DType::i32, {2}), {.lse = view(lse, DType::f32, {1, 2})});
   EXPECT_THAT(out, ElementsAre(1.5F, 3.5F));
   EXPECT_FLOAT_EQ(lse[0], std::log(2.0F));
+
+  // A bias [heads, queries, keys], as frameworks keep it.
+  std::vector<float> bias{-INFINITY, 0, 0, -INFINITY};
+  TensorView by_heads = view(bias, DType::f32, {2, 1, 2});
+  std::swap(by_heads.shape[0], by_heads.shape[1]);
+  std::swap(by_heads.strides[0], by_heads.strides[1]);
+  attention(*stream_, view(out, DType::f32, {1, 2, 1}), view(q, DType::f32, {1, 2, 1}),
+            {.k = k,
+             .v = v,
+             .page_table = view(table, DType::i32, {1, 1}),
+             .lengths = view(length, DType::i32, {1})},
+            view(starts, DType::i32, {2}), {.bias = by_heads});
+  EXPECT_THAT(out, ElementsAre(2.0F, 3.0F));
 }
 
 }  // namespace
