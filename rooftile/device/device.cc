@@ -7,6 +7,7 @@
 #include "rooftile/base/text.h"
 #include "rooftile/device/cpu/cpu_device.h"
 #include "rooftile/device/gpu_kernel.h"
+#include "rooftile/device/sim/sim_device.h"
 #include "rooftile/tile/tensor_map.h"
 
 namespace rooftile {
@@ -30,7 +31,7 @@ TensorMap Device::encode_tensor_map(const TensorMapSpec&) {
 }
 
 const std::vector<DeviceFactory>& device_factories() {
-  static const std::vector<DeviceFactory> factories{cpu_device_factory()};
+  static const std::vector<DeviceFactory> factories{cpu_device_factory(), sim_device_factory()};
   return factories;
 }
 

@@ -44,7 +44,7 @@ void check_cluster(const LaunchShape& shape) {
 
 GpuKernel find_kernel(const KernelTable& table, std::string_view name) {
   const KernelEntries simulated = table.simulated();
-  GpuKernel kernel{table.name, find_entry(simulated, name), nullptr};
+  GpuKernel kernel{table.name, simulated, find_entry(simulated, name), nullptr};
   if (kernel.simulated == nullptr) {
     std::vector<std::string> names;
     for (std::size_t i = 0; i < simulated.count; ++i) names.emplace_back(simulated.first[i].name);

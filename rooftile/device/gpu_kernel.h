@@ -16,6 +16,7 @@ namespace ROOFTILE_API rooftile {
 /// One kernel in every pass that was built: `simulated` always is.
 struct GpuKernel {
   std::string table;
+  KernelEntries all{};  // of the simulator's pass
   const KernelEntry* simulated = nullptr;
   const KernelEntry* cuda = nullptr;  // null: this library was built without nvcc
 };
