@@ -31,8 +31,8 @@ struct Extent3 {
 };
 
 struct LaunchShape {
-  Extent3 grid;   // blocks
-  Extent3 block;  // threads
+  Extent3 grid{};   // blocks
+  Extent3 block{};  // threads
   std::int64_t dynamic_shared_bytes = 0;
   Extent3 cluster{};                  // blocks of a cluster; the grid is a multiple of it
   bool programmatic_overlap = false;  // may start before the kernel ahead of it has ended (PDL)
