@@ -27,7 +27,11 @@ struct Extent3 {
   std::uint32_t x = 1;
   std::uint32_t y = 1;
   std::uint32_t z = 1;
-  [[nodiscard]] std::uint64_t count() const { return std::uint64_t{x} * y * z; }
+  /// The product, or the largest number where it is larger.
+  [[nodiscard]] std::uint64_t count() const {
+    std::uint64_t product = 0;
+    return __builtin_mul_overflow(std::uint64_t{x} * y, z, &product) ? UINT64_MAX : product;
+  }
 };
 
 struct LaunchShape {
