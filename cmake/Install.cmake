@@ -19,7 +19,8 @@ configure_package_config_file(cmake/rooftileConfig.cmake.in rooftileConfig.cmake
 write_basic_package_version_file(rooftileConfigVersion.cmake COMPATIBILITY SameMinorVersion)
 install(EXPORT rooftileTargets NAMESPACE rooftile:: DESTINATION "${package_dir}")
 install(FILES "${PROJECT_BINARY_DIR}/rooftileConfig.cmake"
-              "${PROJECT_BINARY_DIR}/rooftileConfigVersion.cmake" DESTINATION "${package_dir}")
+              "${PROJECT_BINARY_DIR}/rooftileConfigVersion.cmake"
+              cmake/Nvcc.cmake cmake/Kernels.cmake cmake/nvcc_pass.cmake DESTINATION "${package_dir}")
 
 file(RELATIVE_PATH PC_PREFIX "${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig" "${CMAKE_INSTALL_PREFIX}")
 configure_file(cmake/rooftile.pc.in rooftile.pc @ONLY)

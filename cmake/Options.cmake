@@ -85,4 +85,13 @@ function(rooftile_optional name header what)
   set(ROOFTILE_HAS_${name} ${found} PARENT_SCOPE)
 endfunction()
 
+include(Nvcc)
+target_compile_definitions(rooftile_settings INTERFACE ROOFTILE_WITH_CUDA=$<BOOL:${ROOFTILE_HAS_CUDA}>)
+set(mark "✗")
+if(ROOFTILE_HAS_CUDA)
+  set(mark "✓")
+endif()
+set(ROOFTILE_SUMMARY "${ROOFTILE_SUMMARY};${mark} CUDA: kernels for NVIDIA GPUs (${ROOFTILE_CUDA_STATUS})"
+    CACHE INTERNAL "")
+
 rooftile_optional(ONEDNN oneapi/dnnl/dnnl.h "vendor GEMM on CPUs")

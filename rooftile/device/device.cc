@@ -9,6 +9,9 @@
 #include "rooftile/device/gpu_kernel.h"
 #include "rooftile/device/sim/sim_device.h"
 #include "rooftile/tile/tensor_map.h"
+#if ROOFTILE_WITH_CUDA
+#include "rooftile/device/cuda/cuda_device.h"
+#endif
 
 namespace rooftile {
 
@@ -31,7 +34,13 @@ TensorMap Device::encode_tensor_map(const TensorMapSpec&) {
 }
 
 const std::vector<DeviceFactory>& device_factories() {
-  static const std::vector<DeviceFactory> factories{cpu_device_factory(), sim_device_factory()};
+  static const std::vector<DeviceFactory> factories{
+      cpu_device_factory(),
+#if ROOFTILE_WITH_CUDA
+      cuda_device_factory(),
+#endif
+      sim_device_factory(),
+  };
   return factories;
 }
 
@@ -42,8 +51,12 @@ std::unique_ptr<Device> open_device(const std::string& id) {
       if (candidate == id) return factory.open(id);
       present.push_back(candidate);
     }
+    if (id.starts_with(factory.family + ":")) return factory.open(id);  // says why it is not there
   }
-  fail_input(unknown_name("device", id, present));
+  std::string message = unknown_name("device", id, present);
+  if (!ROOFTILE_WITH_CUDA && id.starts_with("cuda"))
+    message += "; this library was built without CUDA (ROOFTILE_WITH_CUDA)";
+  fail_input(message);
 }
 
 }  // namespace rooftile

@@ -177,10 +177,11 @@ struct DeviceFactory {
   std::function<std::unique_ptr<Device>(const std::string& id)> open;  // throws when it cannot
 };
 
-/// The runtimes built into this library, the cpu first.
+/// The runtimes built into this library, the cpu first; cuda only where nvcc was found.
 const std::vector<DeviceFactory>& device_factories();
 
-/// Opens a device by id. Throws Error(bad_input) that lists the ids present.
+/// Opens a device by id. Throws Error(bad_input) that lists the ids present, or why a device of
+/// this family is not.
 std::unique_ptr<Device> open_device(const std::string& id);
 
 }  // namespace rooftile

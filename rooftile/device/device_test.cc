@@ -50,6 +50,15 @@ TEST(OpenDevice, ListsWhatThereIs) {
   EXPECT_EQ(error_of([] { open_device(""); }).code(), ErrorCode::bad_input);
 }
 
+TEST(OpenDevice, SaysWhyThereIsNoGpu) {
+  for (const DeviceFactory& factory : device_factories())
+    if (factory.family == "cuda" && !factory.list().empty()) GTEST_SKIP() << "there is a GPU here";
+  const Error error = error_of([] { open_device("cuda:0"); });
+  EXPECT_EQ(error.code(), ErrorCode::bad_input);
+  EXPECT_THAT(error.what(), HasSubstr("cuda:0"));
+  EXPECT_THAT(error.what(), HasSubstr(ROOFTILE_WITH_CUDA ? "no NVIDIA GPU" : "built without CUDA"));
+}
+
 TEST(CpuMemory, IsAlignedAndNeverNull) {
   const auto device = make_cpu_device(1);
   for (const std::int64_t bytes : {0, 1, 4095, 4096, 4097, 5 << 20}) {

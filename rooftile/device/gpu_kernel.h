@@ -28,12 +28,16 @@ struct Extent3 {
   std::uint32_t x = 1;
   std::uint32_t y = 1;
   std::uint32_t z = 1;
-  [[nodiscard]] std::uint64_t count() const { return std::uint64_t{x} * y * z; }
+  /// The product, or the largest number where it is larger.
+  [[nodiscard]] std::uint64_t count() const {
+    std::uint64_t product = 0;
+    return __builtin_mul_overflow(std::uint64_t{x} * y, z, &product) ? UINT64_MAX : product;
+  }
 };
 
 struct LaunchShape {
-  Extent3 grid;   // blocks
-  Extent3 block;  // threads
+  Extent3 grid{};   // blocks
+  Extent3 block{};  // threads
   std::int64_t dynamic_shared_bytes = 0;
   Extent3 cluster{};                  // blocks of a cluster; the grid is a multiple of it
   bool programmatic_overlap = false;  // may start before the kernel ahead of it has ended (PDL)

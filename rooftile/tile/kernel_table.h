@@ -31,6 +31,10 @@ struct KernelEntry {
   const char* name;        // as in the source: "saxpy", "row<bf16, 256>"
   const char* parameters;  // a letter for each, see parameter_letter(); sizes of structs follow it
   const void* code;
+  /// Gives the cudaKernel_t of `code`, returns a cudaError_t; null in the simulator's pass. Why: a
+  /// stub is known only to the CUDA runtime of its own program or library, of which each that links
+  /// the static one has a copy; the handle is good for all of them.
+  int (*cuda_kernel)(void** kernel, const void* code) = nullptr;
 };
 
 /// A span of entries without <span>, which nvcc takes long to read.
@@ -68,7 +72,7 @@ struct Signature {
     char chars[sizeof...(Parameters) * kBytesEach + 1] = {};
     constexpr Text() {
       std::size_t at = 0;
-      const auto add = [&](char letter, std::size_t size) {
+      [[maybe_unused]] const auto add = [&](char letter, std::size_t size) {
         chars[at++] = letter;
         char digits[kBytesEach] = {};
         int count = 0;
@@ -86,13 +90,20 @@ constexpr const char* signature(void (*)(Parameters...)) {
   return Signature<Parameters...>::kText.chars;
 }
 
+#if defined(__CUDACC__)
+[[maybe_unused]] static int cuda_kernel(void** kernel, const void* code) {
+  return static_cast<int>(cudaGetKernel(reinterpret_cast<cudaKernel_t*>(kernel), code));
+}
+#endif
+
 }  // namespace kernel_table
 }  // namespace rooftile
 
 // ROOFTILE_KERNEL_TABLE(table, ROOFTILE_KERNEL_ENTRY(kernel), …) at the end of a .cu file.
 #if defined(__CUDACC__)
-#define ROOFTILE_KERNEL_ENTRY(...) \
-  {#__VA_ARGS__, ::rooftile::kernel_table::signature(&__VA_ARGS__), (const void*)(&__VA_ARGS__)}
+#define ROOFTILE_KERNEL_ENTRY(...)                                                               \
+  {#__VA_ARGS__, ::rooftile::kernel_table::signature(&__VA_ARGS__), (const void*)(&__VA_ARGS__), \
+   &::rooftile::kernel_table::cuda_kernel}
 #define ROOFTILE_KERNEL_TABLE(table, ...)                           \
   ::rooftile::KernelEntries table##_cuda() {                        \
     static const ::rooftile::KernelEntry entries[] = {__VA_ARGS__}; \

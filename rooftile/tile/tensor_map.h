@@ -10,7 +10,8 @@
 
 namespace ROOFTILE_API rooftile {
 
-struct alignas(64) TensorMap {
+/// Aligned as CUDA 13 has it; the instructions need 64 bytes.
+struct alignas(128) TensorMap {
   uint64_t opaque[16];
 };
 
