@@ -48,8 +48,12 @@ struct Panel {
 };
 
 ROOFTILE_INLINE void load_lanes(const float* from, int count, Floats& to) {
-  to = Floats{};
-  std::memcpy(&to, from, static_cast<std::size_t>(count) * sizeof(float));
+  if (count == kLanes) {
+    std::memcpy(&to, from, sizeof to);  // of a known size: one instruction
+  } else {
+    to = Floats{};
+    std::memcpy(&to, from, static_cast<std::size_t>(count) * sizeof(float));
+  }
 }
 
 /// Rounds the half of the lanes that starts at `at`: (low + high) * 2^-scale.
@@ -95,6 +99,7 @@ ROOFTILE_INLINE void multiply_row(const TensorCoreRules& rules, int any_k, const
                                   Ints& largest) {
   const int k = kFixed ? kFixed : any_k;
   exponents_of(c, rules.min_exponent_c, largest);
+#pragma GCC unroll 8
   for (int i = 0; i < k; ++i) {
     const Ints exponent = panel.exponents[static_cast<std::size_t>(i)] + exponents_a[i];
     largest = exponent > largest ? exponent : largest;
@@ -109,6 +114,7 @@ ROOFTILE_INLINE void multiply_row(const TensorCoreRules& rules, int any_k, const
   std::memcpy(&scale, &scale_bits, sizeof scale);
   // Two sums, as 16 products below 2^27 may pass 2^31.
   Ints low = __builtin_convertvector(c * scale, Ints), high{};
+#pragma GCC unroll 8
   for (int i = 0; i < k; ++i) {
     const Ints addend =
         __builtin_convertvector(a[i] * panel.values[static_cast<std::size_t>(i)] * scale, Ints);
@@ -130,6 +136,26 @@ float plain_result(const TensorCoreRules& rules, const Operands& x, int row, int
   for (int i = 0; i < x.k; ++i) b[static_cast<std::size_t>(i)] = x.b[i * x.n + column];
   const auto k = static_cast<std::size_t>(x.k);
   return dot(rules, {x.a + row * x.k, k}, {b.data(), k}, x.d[row * x.n + column]);
+}
+
+ROOFTILE_INLINE bool all_ordinary(const Ints& largest, int least) {
+  const Ints outside = (largest < least) | (largest > kGreatestOrdinary);
+  Longs pairs;
+  std::memcpy(&pairs, &outside, sizeof pairs);
+  return (pairs[0] | pairs[1] | pairs[2] | pairs[3]) == 0;
+}
+
+/// Stores the lanes that are ordinary or 0 and computes the others plainly.
+void store_each(const TensorCoreRules& rules, const Operands& x, int row, int column, int count,
+                const Floats& c, const Ints& largest) {
+  const int least = least_ordinary(rules);
+  for (int lane = 0; lane < count; ++lane) {
+    const bool is_zero = largest[lane] < kZeroExponent / 2;
+    const bool is_ordinary = largest[lane] >= least && largest[lane] <= kGreatestOrdinary;
+    x.d[row * x.n + column + lane] = is_ordinary ? c[lane]
+                                     : is_zero   ? 0.0F
+                                                 : plain_result(rules, x, row, column + lane);
+  }
 }
 
 template <int kFixed>
@@ -158,13 +184,10 @@ ROOFTILE_INLINE void multiply(const TensorCoreRules& rules, const Operands& x) {
       Ints largest;
       load_lanes(d, count, c);
       multiply_row<kFixed>(rules, x.k, a, exponents_a.data(), panel, c, largest);
-      for (int lane = 0; lane < count; ++lane) {
-        const bool is_zero = largest[lane] < kZeroExponent / 2;
-        const bool is_ordinary = largest[lane] >= least && largest[lane] <= kGreatestOrdinary;
-        d[lane] = is_ordinary ? c[lane]
-                  : is_zero   ? 0.0F
-                              : plain_result(rules, x, row, column + lane);
-      }
+      if (count == kLanes && all_ordinary(largest, least))
+        std::memcpy(d, &c, sizeof c);
+      else
+        store_each(rules, x, row, column, count, c, largest);
     }
   }
 }
