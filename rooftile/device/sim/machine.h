@@ -268,8 +268,8 @@ struct Worker {
   /// The resident cluster to run: one that can, a new one of the grid, or one that waits, in turn.
   std::size_t next_cluster();
   bool all_wait();
-  /// Reports why `cluster` stops the launch, and stops it.
-  void stop(Cluster& cluster, bool is_livelock);
+  /// Reports why a cluster stops the launch, and stops it.
+  void stop(Cluster& stopped, bool is_livelock);
 
   Launch& launch;
   GlobalMemory& memory;

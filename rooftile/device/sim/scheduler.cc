@@ -422,8 +422,8 @@ std::size_t Worker::next_cluster() {
 bool Worker::all_wait() {
   const std::uint64_t progress = launch.progress.load();
   bool waits = true;
-  for (const auto& cluster : resident)
-    waits &= cluster->is_stuck && cluster->progress_seen == progress;
+  for (const auto& waiting : resident)
+    waits &= waiting->is_stuck && waiting->progress_seen == progress;
   if (waits != is_idle) launch.idle_workers += waits ? 1 : -1;
   is_idle = waits;
   if (!waits) return false;
@@ -431,8 +431,8 @@ bool Worker::all_wait() {
   return launch.idle_workers == launch.workers && launch.progress == progress;
 }
 
-void Worker::stop(Cluster& cluster, bool is_livelock) {
-  report_stop(cluster, is_livelock);
+void Worker::stop(Cluster& stopped, bool is_livelock) {
+  report_stop(stopped, is_livelock);
   launch.is_over = true;
 }
 
