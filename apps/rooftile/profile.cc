@@ -17,8 +17,8 @@ namespace {
 // The same request on a cache that holds nothing of it.
 CleanRun run_once(Session& session, const Model& model, const rooftile::Request& request,
                   ProfiledModel& about, Timeline* capture) {
-  const auto tokens = static_cast<std::int64_t>(request.prompt.size()) + request.max_tokens;
-  const std::unique_ptr<Runner> runner = make_runner(session, model, tokens, "q8");
+  const std::unique_ptr<Runner> runner = make_runner(
+      session, model, static_cast<std::int64_t>(request.prompt.size()), request.max_tokens, "q8");
   about = description(model, runner->cache());
   // Plans are made at the first pass of a shape: what is timed has seen its shapes before.
   CleanRun warm_up;

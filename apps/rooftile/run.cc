@@ -183,9 +183,9 @@ int run_run(Session& session) {
       session.args.has("--prompt-file"))
     prompt = prompt_tokens(session, *model);
   const std::int64_t most = session.args.integer("--max-tokens", 128, 0, 1 << 24);
-  const std::unique_ptr<Runner> runner = make_runner(
-      session, *model,
-      room_for_resumed(session, *model) + static_cast<std::int64_t>(prompt.size()) + most, "q8");
+  const std::unique_ptr<Runner> runner =
+      make_runner(session, *model, static_cast<std::int64_t>(prompt.size()),
+                  room_for_resumed(session, *model) + most, "q8");
   runner->warm_up();
   const double ready_us = now_us() - started_us;
   if (session.args.has("--resume")) {

@@ -136,6 +136,8 @@ void Vocabulary::make_pieces() {
 void Vocabulary::make_indexes() {
   std::vector<PrefixIndex::Entry> all;
   std::vector<PrefixIndex::Entry> words;
+  all.reserve(data_.tokens.size());
+  words.reserve(data_.tokens.size());
   const bool sees_bytes = data_.kind == TokenizerKind::byte_level_bpe;
   for (std::size_t i = 0; i < data_.tokens.size(); ++i) {
     const auto id = static_cast<std::int32_t>(i);
