@@ -108,8 +108,8 @@ MemoryUse memory_use(const Session& session, Runner& runner) {
   MemoryUse use{.peak_bytes = peak_bytes(), .cache_bytes = runner.cache().bytes()};
   std::error_code is_no_file;
   const auto file_bytes = std::filesystem::file_size(session.args.words[0], is_no_file);
-  use.model_bytes = static_cast<std::int64_t>(
-      is_no_file ? stored_bytes(runner.model().weights()) : static_cast<double>(file_bytes));
+  use.model_bytes = static_cast<std::int64_t>(is_no_file ? stored_bytes(runner.model().weights())
+                                                         : static_cast<double>(file_bytes));
   return use;
 }
 
@@ -256,7 +256,8 @@ int run_run(Session& session) {
     all.insert(all.end(), done.tokens.begin(), done.tokens.end());
     save(*runner, std::move(all), session.args.value("--save"));
   }
-  session.write_json(to_json(session, *runner, times, done, out.text(), prompt, memory).dump(1) + "\n");
+  session.write_json(to_json(session, *runner, times, done, out.text(), prompt, memory).dump(1) +
+                     "\n");
   return kGood;
 }
 
