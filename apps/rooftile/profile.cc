@@ -10,6 +10,7 @@
 #include "rooftile/workbench/profile_html.h"
 #include "rooftile/workbench/profile_json.h"
 #include "rooftile/workbench/profile_text.h"
+#include "rooftile/workbench/statistics.h"
 
 namespace rooftile::cli {
 namespace {
@@ -31,12 +32,22 @@ CleanRun run_once(Session& session, const Model& model, const rooftile::Request&
   return times;
 }
 
+// Whether the pairs tell the cost within a percent: a quiet machine soon does.
+bool say_enough(const std::vector<CapturePair>& pairs) {
+  constexpr std::size_t kLeastPairs = 50;
+  constexpr double kWidth = 0.01;
+  if (pairs.size() < kLeastPairs) return false;
+  std::vector<double> ratios;
+  for (const CapturePair& pair : pairs) ratios.push_back(pair.captured_us / pair.clean_us);
+  const Interval range = median_interval(std::move(ratios));
+  return range.high - range.low < kWidth;
+}
+
 // Pairs of neighbouring passes until they say enough, in a run of their own: its times are not
 // quoted. The prompt is computed once; after that the cache holds it.
 std::vector<CapturePair> run_in_turns(Session& session, const Model& model,
                                       const rooftile::Request& request) {
-  constexpr std::size_t kPairs = 150;
-  constexpr double kMostUs = 4e6;
+  constexpr double kMostUs = 6e6;
   const std::unique_ptr<Runner> runner = make_runner(
       session, model, static_cast<std::int64_t>(request.prompt.size()), request.max_tokens, "q8");
   std::vector<CapturePair> pairs;
@@ -45,7 +56,7 @@ std::vector<CapturePair> run_in_turns(Session& session, const Model& model,
   pairs.clear();  // the first run of a program is slower
   const double started_us = now_us();
   do runner->generate_in_turns(request, pairs);
-  while (pairs.size() < kPairs && now_us() - started_us < kMostUs);
+  while (!say_enough(pairs) && now_us() - started_us < kMostUs);
   return pairs;
 }
 

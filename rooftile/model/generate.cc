@@ -2,6 +2,7 @@
 #include "rooftile/model/generate.h"
 
 #include <algorithm>
+#include <ctime>
 #include <deque>
 
 #include "rooftile/base/error.h"
@@ -9,6 +10,13 @@
 
 namespace rooftile {
 namespace {
+
+// What this thread has computed so far: stands still while others have its processor.
+double thread_us() {
+  timespec time{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+  return static_cast<double>(time.tv_sec) * 1e6 + static_cast<double>(time.tv_nsec) / 1e3;
+}
 
 // Of four decode passes the middle two: so neither kind is always the later one of a pair, whose
 // context is longer.
@@ -53,13 +61,17 @@ class Run {
     const auto count = static_cast<std::int64_t>(inputs.size());
     transformer_.prepare(count, count, count);
     const double begin = now_us();
+    const double begin_on_thread = thread_us();
     accept(pass("decode", inputs), 0);
+    thread_us_.push_back(thread_us() - begin_on_thread);
     times_.decode_us.push_back(now_us() - begin);
     times_.decode_tokens += static_cast<std::int64_t>(inputs.size());
     retire(0);
   }
 
   [[nodiscard]] std::size_t num_active() const { return active_.size(); }
+  /// Of each decode pass, the time that this thread computed.
+  [[nodiscard]] const std::vector<double>& thread_times_us() const { return thread_us_; }
 
  private:
   TensorView pass(const char* phase, std::span<const PassInput> inputs) {
@@ -149,6 +161,7 @@ class Run {
   CleanRun& times_;
   Recording* recording_;
   bool is_in_turns_;  // or all passes are captured
+  std::vector<double> thread_us_{};
   Sampler sampler_;
   std::deque<Active> active_;
 };
@@ -193,10 +206,11 @@ void generate_in_turns(Transformer& transformer, Stream& stream, const Request& 
   Run run(transformer, stream, times, &recording, true);
   run.start(request, completion);
   while (run.num_active() > 0) run.step();
-  for (std::size_t i = 0; i + 1 < times.decode_us.size(); i += 2) {
+  const std::vector<double>& us = run.thread_times_us();
+  for (std::size_t i = 0; i + 1 < us.size(); i += 2) {
     const std::size_t captured = is_captured_turn(i) ? i : i + 1;
     const std::size_t clean = captured == i ? i + 1 : i;
-    pairs.push_back({times.decode_us[clean], times.decode_us[captured]});
+    pairs.push_back({us[clean], us[captured]});
   }
 }
 

@@ -47,7 +47,8 @@ struct TimelineLayout {
   std::optional<double> saves_us_a_pass{};  // against the layout of the file; absent: not measured
 };
 
-/// Two neighbouring decode passes of one run, one of them captured.
+/// Two neighbouring decode passes of one run, one of them captured: the time that the thread which
+/// launches their operations computed.
 struct CapturePair {
   double clean_us = 0;
   double captured_us = 0;
