@@ -186,6 +186,11 @@ void complete_transaction(const Transaction& transaction, std::uint32_t bytes) {
   update(owner, barrier, transaction.pc);
 }
 
+MbarrierState& generic_barrier(Block& owner, std::uint32_t address, const char* what,
+                               std::uint32_t pc) {
+  return live_barrier(owner, address, what, pc);
+}
+
 void arrive_for(Block& owner, MbarrierState& barrier, const Knowledge& known, std::uint32_t pc) {
   barrier.arriving.join(known);
   take_arrivals(owner, barrier, 1, pc);

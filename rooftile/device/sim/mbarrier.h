@@ -41,7 +41,7 @@ Mbarriers& mbarriers_of(Block& block);
 
 /// A copy that will complete on a barrier: its agent and clock are those of the race detector.
 struct Transaction {
-  Block* owner = nullptr;  // null: it must not happen, and that was reported
+  Block* owner = nullptr;
   MbarrierState* barrier = nullptr;
   std::uint32_t phase = 0;
   std::uint32_t clock = 0;
@@ -53,13 +53,18 @@ Transaction begin_transaction(Block& owner, std::uint32_t address, const char* w
                               std::uint32_t pc);
 void complete_transaction(const Transaction& transaction, std::uint32_t bytes);
 
-/// The address in `owner`'s window of an mbarrier that an instruction names; null: reported.
+/// A place in shared memory of a block of the running cluster.
 struct SharedPlace {
   Block* owner = nullptr;
   std::uint32_t address = 0;
 };
+/// Ends the launch with a finding for an address that is in none, or in a block that has ended.
 SharedPlace shared_place(const void* pointer, const char* what, std::uint32_t pc);
 
+/// The barrier that the current thread names, for an operation other than a transaction. Ends the launch
+/// with a finding where there is none.
+MbarrierState& generic_barrier(Block& owner, std::uint32_t address, const char* what,
+                               std::uint32_t pc);
 /// One arrival by the engine that works for a thread (cp.async.mbarrier.arrive).
 void arrive_for(Block& owner, MbarrierState& barrier, const Knowledge& known, std::uint32_t pc);
 
