@@ -52,7 +52,15 @@ std::uint64_t wavefronts(const std::array<std::uint64_t, kSide>& rows) {
   return *std::max_element(wanted.begin(), wanted.end());
 }
 
-/// The 16 bytes of a row that `thread` names; null after a finding.
+/// A lane that gets elements of row `r` of matrix `m`, not the one that gives the row's address: for
+/// what that one wrote itself, the lanes need __syncwarp() all the same.
+int reader(int m, int r, bool transposed) {
+  const int first = transposed ? r / 2 : 4 * r;
+  const int second = first + (transposed ? 4 : 1);
+  return first != kSide * m + r ? first : second;
+}
+
+/// The 16 bytes of a row that `thread` reads or writes; null after a finding.
 std::uint8_t* check_row(Block& block, int thread, std::uint64_t row, bool is_write,
                         std::uint32_t pc) {
   const char* name = is_write ? "stmatrix" : "ldmatrix";
@@ -101,7 +109,8 @@ void move(Warp& warp, int first_thread, int matrices, bool transposed, bool is_w
       const int lane = kSide * m + r;
       const auto at = static_cast<std::size_t>(r);
       rows[at] = move_of(lane).row;
-      std::uint8_t* const bytes = check_row(block, first_thread + lane, rows[at], is_write, pc);
+      const int thread = first_thread + (is_write ? lane : reader(m, r, transposed));
+      std::uint8_t* const bytes = check_row(block, thread, rows[at], is_write, pc);
       if (bytes == nullptr) continue;
       if (is_write)
         std::memcpy(bytes, matrix[at].data(), kRowBytes);

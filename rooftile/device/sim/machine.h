@@ -353,6 +353,9 @@ bool check_global_bounds(std::uint64_t address, std::uint64_t bytes, bool is_wri
 bool on_access(std::uint64_t address, std::uint32_t bytes, bool is_write, std::uint32_t pc,
                AccessOp op);
 
+/// An access of the current thread's stack, once it has used wgmma (register_watch.cc).
+void watch_registers(std::uint64_t address, std::uint32_t bytes, bool is_write, std::uint32_t pc);
+
 // --- shared memory's addresses (shared_memory.cc)
 [[nodiscard]] bool is_shared(const Block& block, std::uint64_t address);
 /// The block of the running cluster whose shared memory holds the address, or null.

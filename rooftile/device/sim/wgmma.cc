@@ -71,6 +71,14 @@ void finish(Warpgroup& group, std::uint32_t groups) {
   });
 }
 
+void report_partial(const Warpgroup& group, const WgmmaOperation& operation) {
+  if (!is_new_finding(FindingKind::divergence, operation.pc, 0)) return;
+  report(FindingKind::divergence, operation.pc, 0,
+         describe_block(*group.block) + ": wgmma of warpgroup " + std::to_string(group.number) +
+             " at " + source_line(operation.pc) + " executed by " +
+             std::to_string(operation.arrived) + " of its 128 threads");
+}
+
 /// Operations that every thread has waited for are forgotten.
 void retire(Warpgroup& group, int thread, std::uint32_t groups) {
   std::uint64_t& waited = group.waited[lane_of(thread)];
@@ -170,31 +178,25 @@ void end_wgmma(WgmmaEngine& engine) {
   for (const auto& group : engine.groups) {
     if (group == nullptr) continue;
     for (const WgmmaOperation& operation : group->operations) {
-      const bool is_partial = operation.arrived != kWarpgroupThreads;
-      const FindingKind kind = is_partial ? FindingKind::divergence : FindingKind::missing_wait;
-      if (!is_new_finding(kind, operation.pc, 0)) continue;
-      report(kind, operation.pc, 0,
-             describe_block(*group->block) + ": wgmma of warpgroup " +
-                 std::to_string(group->number) + " at " + source_line(operation.pc) +
-                 (is_partial
-                      ? " executed by " + std::to_string(operation.arrived) + " of its 128 threads"
-                      : ": " + std::to_string(kWarpgroupThreads - operation.waited) +
-                            " threads end without wgmma.wait_group for it"));
+      if (operation.arrived != kWarpgroupThreads) report_partial(*group, operation);
+      if (operation.arrived != kWarpgroupThreads ||
+          !is_new_finding(FindingKind::missing_wait, operation.pc, 0))
+        continue;
+      report(FindingKind::missing_wait, operation.pc, 0,
+             describe_block(*group->block) + ": " +
+                 std::to_string(kWarpgroupThreads - operation.waited) +
+                 " threads of warpgroup " + std::to_string(group->number) +
+                 " end without wgmma.wait_group for the wgmma at " + source_line(operation.pc));
     }
   }
 }
 
-std::string describe_wgmma(WgmmaEngine& engine) {
-  std::string text;
+void stop_wgmma(WgmmaEngine& engine) {
   for (const auto& group : engine.groups) {
     if (group == nullptr) continue;
     for (const WgmmaOperation& operation : group->operations)
-      if (operation.arrived != kWarpgroupThreads)
-        text += "\n  warpgroup " + std::to_string(group->number) + ": wgmma at " +
-                source_line(operation.pc) + " executed by " + std::to_string(operation.arrived) +
-                " of 128 threads";
+      if (operation.arrived != kWarpgroupThreads) report_partial(*group, operation);
   }
-  return text;
 }
 
 }  // namespace rooftile::sim

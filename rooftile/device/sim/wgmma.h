@@ -104,7 +104,9 @@ void give_registers(Warpgroup& group, int thread, std::uint32_t groups);
 /// Computes the operations up to `last`, in order.
 void happen_until(Warpgroup& group, std::uint64_t last);
 
+/// When the block has ended: what was not waited for.
 void end_wgmma(WgmmaEngine& engine);
-std::string describe_wgmma(WgmmaEngine& engine);
+/// In a deadlock: what some threads of a warpgroup never came to.
+void stop_wgmma(WgmmaEngine& engine);
 
 }  // namespace rooftile::sim
