@@ -19,14 +19,17 @@ Engines& engines_of(Block& block) {
 
 void end_engines(Block& block) {
   if (block.engines == nullptr) return;
+  end_wgmma(block.engines->wgmma);
+  end_register_pool(block, block.engines->register_pool);
   if (block.engines->mbarriers != nullptr) end_mbarriers(block);
   if (block.engines->bulk_groups != nullptr) end_bulk_groups(block);
   if (block.engines->copy_groups != nullptr) end_copy_groups(block);
 }
 
 std::string describe_engines(Block& block) {
-  if (block.engines == nullptr || block.engines->mbarriers == nullptr) return "";
-  return describe_mbarriers(block);
+  if (block.engines == nullptr) return "";
+  stop_wgmma(block.engines->wgmma);
+  return block.engines->mbarriers != nullptr ? describe_mbarriers(block) : "";
 }
 
 }  // namespace rooftile::sim

@@ -3,6 +3,8 @@
 #pragma once
 
 #include "rooftile/device/sim/machine.h"
+#include "rooftile/device/sim/register_pool.h"
+#include "rooftile/device/sim/wgmma.h"
 
 namespace rooftile::sim {
 
@@ -17,6 +19,8 @@ struct Engines {
   std::unique_ptr<Mbarriers> mbarriers;
   std::unique_ptr<BulkGroups> bulk_groups;
   std::unique_ptr<CopyGroups> copy_groups;
+  WgmmaEngine wgmma{};
+  RegisterPool register_pool{};
 };
 
 /// The engines of `block`, made at first use.
