@@ -69,8 +69,7 @@ bool check_variable(Block& block, std::uint64_t address, std::uint32_t bytes, bo
   }
   self.variable_begin = variable->begin;
   self.variable_end = variable->end;
-  const std::scoped_lock lock(self.launch.merge_mutex);
-  self.launch.static_variables[variable->begin] = variable->end;
+  self.use_variable(*variable);
   return true;
 }
 

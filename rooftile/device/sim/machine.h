@@ -322,6 +322,7 @@ struct Worker {
   int thread = -1;
   std::uint8_t* statics = nullptr;  // this host thread's copy of the module's __shared__ variables
   std::uint32_t statics_bytes = 0;
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> used_statics;  // that kernels have accessed
   StackPool stacks;
   std::vector<LoggedAccess*> logs;
   SimCounters counters;
@@ -342,6 +343,8 @@ struct Worker {
   bool is_idle = false;
 
   std::uint32_t random_below(std::uint32_t bound);
+  /// A __shared__ variable of the kernel is used: from now on each block has its own.
+  void use_variable(const SharedVariable& variable);
   Thread& current() { return (*block)[thread]; }
   Site& site(std::uint32_t pc, std::uint8_t flags, std::uint8_t bytes);
 };
