@@ -32,7 +32,10 @@ __global__ void double_all(const int* in, int* out) {
     mbarrier_init(&full, 1);
     fence_mbarrier_init();
     mbarrier_arrive_expect_tx(&full, 1024);
-    bulk_load(numbers, in + (kFault == misaligned ? 1 : kFault == beyond_global ? 64 : 0),
+    bulk_load(numbers,
+              in + (kFault == misaligned      ? 1
+                    : kFault == beyond_global ? 64
+                                              : 0),
               kFault == odd_size ? 1020 : 1024, &full, CacheHint::evict_first);
   }
   __syncthreads();
@@ -86,7 +89,8 @@ __global__ void exchange(int* out) {
   const uint32_t peer = cluster_rank() ^ 1;
   Mbarrier* const barrier = map_shared(&full, peer);
   if (threadIdx.x == 0) {
-    bulk_copy_cluster(map_shared(theirs, peer), mine, 256, kFault == other_barrier ? &full : barrier);
+    bulk_copy_cluster(map_shared(theirs, peer), mine, 256,
+                      kFault == other_barrier ? &full : barrier);
     static_cast<void>(barrier);
   }
   __shared__ uint32_t word;
@@ -132,8 +136,7 @@ __global__ void count_in_cluster(uint32_t* out) {
 #define DOUBLE_ALL(fault) ROOFTILE_KERNEL_ENTRY(rooftile::double_all<rooftile::fault>)
 #define EXCHANGE(fault) ROOFTILE_KERNEL_ENTRY(rooftile::exchange<rooftile::fault>)
 ROOFTILE_KERNEL_TABLE(bulk_kernels, DOUBLE_ALL(none), DOUBLE_ALL(no_wait), DOUBLE_ALL(odd_size),
-                      DOUBLE_ALL(misaligned), DOUBLE_ALL(beyond_global),
-                      DOUBLE_ALL(no_proxy_fence), DOUBLE_ALL(no_read_wait),
-                      ROOFTILE_KERNEL_ENTRY(rooftile::add_all), EXCHANGE(none), EXCHANGE(no_wait),
-                      EXCHANGE(block_leaves), EXCHANGE(other_barrier),
-                      ROOFTILE_KERNEL_ENTRY(rooftile::count_in_cluster))
+                      DOUBLE_ALL(misaligned), DOUBLE_ALL(beyond_global), DOUBLE_ALL(no_proxy_fence),
+                      DOUBLE_ALL(no_read_wait), ROOFTILE_KERNEL_ENTRY(rooftile::add_all),
+                      EXCHANGE(none), EXCHANGE(no_wait), EXCHANGE(block_leaves),
+                      EXCHANGE(other_barrier), ROOFTILE_KERNEL_ENTRY(rooftile::count_in_cluster))

@@ -16,9 +16,9 @@
 #include "rooftile/formats/fp16.h"
 #include "rooftile/formats/fp8.h"
 #include "rooftile/formats/tf32.h"
-#include "rooftile/tile/ptx/matrix_types.h"
 #include "rooftile/hardware/swizzle.h"
 #include "rooftile/hardware/tensor_core.h"
+#include "rooftile/tile/ptx/matrix_types.h"
 
 namespace rooftile::matrix_test {
 
@@ -40,15 +40,23 @@ Codec float_codec(MatrixDtype type) {
 
 inline Codec codec(MatrixDtype type) {
   switch (type) {
-    case MatrixDtype::bf16: return float_codec<bf16>(type);
-    case MatrixDtype::fp16: return float_codec<fp16>(type);
-    case MatrixDtype::tf32: return float_codec<tf32>(type);
-    case MatrixDtype::e4m3: return float_codec<e4m3>(type);
-    case MatrixDtype::e5m2: return float_codec<e5m2>(type);
+    case MatrixDtype::bf16:
+      return float_codec<bf16>(type);
+    case MatrixDtype::fp16:
+      return float_codec<fp16>(type);
+    case MatrixDtype::tf32:
+      return float_codec<tf32>(type);
+    case MatrixDtype::e4m3:
+      return float_codec<e4m3>(type);
+    case MatrixDtype::e5m2:
+      return float_codec<e5m2>(type);
     case MatrixDtype::s8:
       return {type, 8, [](std::uint32_t code) { return double(static_cast<std::int8_t>(code)); }};
-    case MatrixDtype::u8: return {type, 8, [](std::uint32_t code) { return double(code & 255); }};
-    default: ADD_FAILURE(); return {};
+    case MatrixDtype::u8:
+      return {type, 8, [](std::uint32_t code) { return double(code & 255); }};
+    default:
+      ADD_FAILURE();
+      return {};
   }
 }
 
@@ -62,12 +70,18 @@ class Random {
   /// The code of a finite number of moderate size.
   std::uint32_t code(const Codec& of) {
     switch (of.type) {
-      case MatrixDtype::bf16: return bf16::from(number(), Overflow::saturate, Rounding::nearest_even).bits;
-      case MatrixDtype::fp16: return fp16::from(number(), Overflow::saturate, Rounding::nearest_even).bits;
-      case MatrixDtype::tf32: return tf32::from(number(), Overflow::saturate, Rounding::nearest_even).bits;
-      case MatrixDtype::e4m3: return e4m3::from(number(), Overflow::saturate, Rounding::nearest_even).bits;
-      case MatrixDtype::e5m2: return e5m2::from(number(), Overflow::saturate, Rounding::nearest_even).bits;
-      default: return next() & 255;
+      case MatrixDtype::bf16:
+        return bf16::from(number(), Overflow::saturate, Rounding::nearest_even).bits;
+      case MatrixDtype::fp16:
+        return fp16::from(number(), Overflow::saturate, Rounding::nearest_even).bits;
+      case MatrixDtype::tf32:
+        return tf32::from(number(), Overflow::saturate, Rounding::nearest_even).bits;
+      case MatrixDtype::e4m3:
+        return e4m3::from(number(), Overflow::saturate, Rounding::nearest_even).bits;
+      case MatrixDtype::e5m2:
+        return e5m2::from(number(), Overflow::saturate, Rounding::nearest_even).bits;
+      default:
+        return next() & 255;
     }
   }
   float number() { return (static_cast<float>(next() % 4096) - 2048.0f) / 512.0f; }
@@ -98,8 +112,10 @@ inline SimLaunch run(const KernelTable& table, const std::string& kernel, int th
   device->set_options(options);
   const auto stream = device->make_stream();
   const GpuKernel found = find_kernel(table, kernel);
-  launch_kernel(*stream, found, {.grid = {1}, .block = {static_cast<std::uint32_t>(threads)},
-                                 .dynamic_shared_bytes = shared_bytes},
+  launch_kernel(*stream, found,
+                {.grid = {1},
+                 .block = {static_cast<std::uint32_t>(threads)},
+                 .dynamic_shared_bytes = shared_bytes},
                 args, found.simulated->parameters);
   return std::move(device->take_launches().back());
 }
@@ -142,11 +158,16 @@ inline bool has(const SimLaunch& launch, FindingKind kind, const std::string& pa
 
 inline MatrixType float_type(MatrixDtype type) {
   switch (type) {
-    case MatrixDtype::bf16: return MatrixType::bf16;
-    case MatrixDtype::tf32: return MatrixType::tf32;
-    case MatrixDtype::e4m3: return MatrixType::e4m3;
-    case MatrixDtype::e5m2: return MatrixType::e5m2;
-    default: return MatrixType::fp16;
+    case MatrixDtype::bf16:
+      return MatrixType::bf16;
+    case MatrixDtype::tf32:
+      return MatrixType::tf32;
+    case MatrixDtype::e4m3:
+      return MatrixType::e4m3;
+    case MatrixDtype::e5m2:
+      return MatrixType::e5m2;
+    default:
+      return MatrixType::fp16;
   }
 }
 

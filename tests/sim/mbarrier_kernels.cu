@@ -22,8 +22,8 @@ enum Fault {
   no_arrival_of_peer,
 };
 
-/// Thread 0 writes a number and arrives; the others wait for it. `rounds` times, with a second barrier
-/// for the way back.
+/// Thread 0 writes a number and arrives; the others wait for it. `rounds` times, with a second
+/// barrier for the way back.
 template <int kFault>
 __global__ void hand_over(int* out, int rounds) {
   __shared__ Mbarrier full[3];

@@ -62,9 +62,7 @@ TEST(Mbarrier, TooManyArrivals) {
 TEST(Mbarrier, NotInitialised) {
   expect_fault("no_init", FindingKind::barrier_misuse, {"not initialised", "full + 0"});
 }
-TEST(Mbarrier, Misaligned) {
-  expect_fault("misaligned", FindingKind::misaligned, {"full + 4"});
-}
+TEST(Mbarrier, Misaligned) { expect_fault("misaligned", FindingKind::misaligned, {"full + 4"}); }
 TEST(Mbarrier, InitialisedAgain) {
   expect_fault("init_again", FindingKind::barrier_misuse, {"in use", "mbarrier_kernels.cu:"});
 }

@@ -13,17 +13,20 @@ using namespace rooftile;
 
 template <class A, class B, class D, int kK>
 __global__ void registers_only(typename MatrixElement<D>::Register* out,
-                               const typename MatrixElement<D>::Register* in, const uint32_t* from_a,
-                               const uint32_t* from_b) {
+                               const typename MatrixElement<D>::Register* in,
+                               const uint32_t* from_a, const uint32_t* from_b) {
   using Instruction = Mma<A, B, D, kK>;
   typename Instruction::Register c[Instruction::kRegistersD], d[Instruction::kRegistersD];
   uint32_t a[Instruction::kRegistersA], b[Instruction::kRegistersB];
   const int lane = int(threadIdx.x);
-  for (int i = 0; i < Instruction::kRegistersA; ++i) a[i] = from_a[lane * Instruction::kRegistersA + i];
-  for (int i = 0; i < Instruction::kRegistersB; ++i) b[i] = from_b[lane * Instruction::kRegistersB + i];
+  for (int i = 0; i < Instruction::kRegistersA; ++i)
+    a[i] = from_a[lane * Instruction::kRegistersA + i];
+  for (int i = 0; i < Instruction::kRegistersB; ++i)
+    b[i] = from_b[lane * Instruction::kRegistersB + i];
   for (int i = 0; i < Instruction::kRegistersD; ++i) c[i] = in[lane * Instruction::kRegistersD + i];
   Instruction::run(d, a, b, c);
-  for (int i = 0; i < Instruction::kRegistersD; ++i) out[lane * Instruction::kRegistersD + i] = d[i];
+  for (int i = 0; i < Instruction::kRegistersD; ++i)
+    out[lane * Instruction::kRegistersD + i] = d[i];
 }
 
 /// Matrices of 8 x 8 through registers: in rows of `pitch` bytes, out transposed where asked for.

@@ -34,15 +34,15 @@ std::vector<std::uint32_t> operand_registers(const CodeMatrix& matrix) {
       for (int group = 0; group < groups; ++group) {
         std::uint32_t value = 0;
         for (int e = 0; e < per_register; ++e)
-          value |= matrix.code(8 * group + lane / 4,
-                               per_register * (4 * half + lane % 4) + e)
+          value |= matrix.code(8 * group + lane / 4, per_register * (4 * half + lane % 4) + e)
                    << e * matrix.of.bits;
         registers.push_back(value);
       }
   return registers;
 }
 
-double accumulator(const std::vector<std::uint32_t>& registers, MatrixDtype d, int row, int column) {
+double accumulator(const std::vector<std::uint32_t>& registers, MatrixDtype d, int row,
+                   int column) {
   const int lane = row % 8 * 4 + column / 2, i = row / 8 * 2 + column % 2;
   if (d == MatrixDtype::fp16) {
     const std::uint32_t pair = registers[static_cast<std::size_t>(lane * 2 + i / 2)];
@@ -64,13 +64,15 @@ TEST_P(MmaForms, EveryElementIsTheDotProduct) {
     value = form.d == MatrixDtype::s32   ? random.next()
             : form.d == MatrixDtype::f32 ? std::bit_cast<std::uint32_t>(random.number())
                                          : 0x3c003800u + random.next() % 1024;
-  const Buffer<std::uint32_t> out(c), in(c), from_a(operand_registers(a)), from_b(operand_registers(b));
+  const Buffer<std::uint32_t> out(c), in(c), from_a(operand_registers(a)),
+      from_b(operand_registers(b));
   void* args[] = {address_of(out.pointer), address_of(in.pointer), address_of(from_a.pointer),
                   address_of(from_b.pointer)};
   const SimLaunch launch = run(mma_kernels, form.kernel, kLanes, 0, args);
   ASSERT_TRUE(launch.findings.empty()) << text(launch);
   EXPECT_EQ(launch.counters[SimCounter::mma_instructions], 1u);
-  EXPECT_EQ(launch.counters[SimCounter::mma_multiply_adds], static_cast<std::uint64_t>(128 * form.k));
+  EXPECT_EQ(launch.counters[SimCounter::mma_multiply_adds],
+            static_cast<std::uint64_t>(128 * form.k));
   const std::vector<std::uint32_t> result = out.values();
   for (int row = 0; row < 16; ++row)
     for (int column = 0; column < 8; ++column)
@@ -82,17 +84,26 @@ TEST_P(MmaForms, EveryElementIsTheDotProduct) {
 
 INSTANTIATE_TEST_SUITE_P(
     All, MmaForms,
-    testing::Values(
-        Form{"registers_only<bf16, bf16, float, 16>", MatrixDtype::bf16, MatrixDtype::bf16, MatrixDtype::f32, 16},
-        Form{"registers_only<bf16, bf16, float, 8>", MatrixDtype::bf16, MatrixDtype::bf16, MatrixDtype::f32, 8},
-        Form{"registers_only<fp16, fp16, float, 16>", MatrixDtype::fp16, MatrixDtype::fp16, MatrixDtype::f32, 16},
-        Form{"registers_only<fp16, fp16, fp16, 16>", MatrixDtype::fp16, MatrixDtype::fp16, MatrixDtype::fp16, 16},
-        Form{"registers_only<fp16, fp16, fp16, 8>", MatrixDtype::fp16, MatrixDtype::fp16, MatrixDtype::fp16, 8},
-        Form{"registers_only<tf32, tf32, float, 8>", MatrixDtype::tf32, MatrixDtype::tf32, MatrixDtype::f32, 8},
-        Form{"registers_only<tf32, tf32, float, 4>", MatrixDtype::tf32, MatrixDtype::tf32, MatrixDtype::f32, 4},
-        Form{"registers_only<e4m3, e5m2, float, 32>", MatrixDtype::e4m3, MatrixDtype::e5m2, MatrixDtype::f32, 32},
-        Form{"registers_only<int8_t, uint8_t, int32_t, 32>", MatrixDtype::s8, MatrixDtype::u8, MatrixDtype::s32, 32},
-        Form{"registers_only<uint8_t, int8_t, int32_t, 16>", MatrixDtype::u8, MatrixDtype::s8, MatrixDtype::s32, 16}));
+    testing::Values(Form{"registers_only<bf16, bf16, float, 16>", MatrixDtype::bf16,
+                         MatrixDtype::bf16, MatrixDtype::f32, 16},
+                    Form{"registers_only<bf16, bf16, float, 8>", MatrixDtype::bf16,
+                         MatrixDtype::bf16, MatrixDtype::f32, 8},
+                    Form{"registers_only<fp16, fp16, float, 16>", MatrixDtype::fp16,
+                         MatrixDtype::fp16, MatrixDtype::f32, 16},
+                    Form{"registers_only<fp16, fp16, fp16, 16>", MatrixDtype::fp16,
+                         MatrixDtype::fp16, MatrixDtype::fp16, 16},
+                    Form{"registers_only<fp16, fp16, fp16, 8>", MatrixDtype::fp16,
+                         MatrixDtype::fp16, MatrixDtype::fp16, 8},
+                    Form{"registers_only<tf32, tf32, float, 8>", MatrixDtype::tf32,
+                         MatrixDtype::tf32, MatrixDtype::f32, 8},
+                    Form{"registers_only<tf32, tf32, float, 4>", MatrixDtype::tf32,
+                         MatrixDtype::tf32, MatrixDtype::f32, 4},
+                    Form{"registers_only<e4m3, e5m2, float, 32>", MatrixDtype::e4m3,
+                         MatrixDtype::e5m2, MatrixDtype::f32, 32},
+                    Form{"registers_only<int8_t, uint8_t, int32_t, 32>", MatrixDtype::s8,
+                         MatrixDtype::u8, MatrixDtype::s32, 32},
+                    Form{"registers_only<uint8_t, int8_t, int32_t, 16>", MatrixDtype::u8,
+                         MatrixDtype::s8, MatrixDtype::s32, 16}));
 
 /// Element [row][column] of 8 x 8 matrix `m`, in rows of 16 bytes.
 std::uint16_t element(const std::vector<std::uint32_t>& words, int m, int row, int column) {
@@ -100,12 +111,14 @@ std::uint16_t element(const std::vector<std::uint32_t>& words, int m, int row, i
   return static_cast<std::uint16_t>(column % 2 != 0 ? word >> 16 : word);
 }
 
-void expect_move(int count, bool transpose_load, bool transpose_store, int pitch, std::uint64_t passes) {
+void expect_move(int count, bool transpose_load, bool transpose_store, int pitch,
+                 std::uint64_t passes) {
   std::vector<std::uint32_t> values(static_cast<std::size_t>(count * 32));
   Random random(5);
   for (std::uint32_t& value : values) value = random.next() * 3;
   const Buffer<std::uint32_t> in(values), out(values), registers(values);
-  void* args[] = {address_of(out.pointer), address_of(in.pointer), &pitch, address_of(registers.pointer)};
+  void* args[] = {address_of(out.pointer), address_of(in.pointer), &pitch,
+                  address_of(registers.pointer)};
   const std::string kernel = "move_matrices<" + std::to_string(count) + ", " +
                              std::to_string(int(transpose_load)) + ", " +
                              std::to_string(int(transpose_store)) + ">";
@@ -120,7 +133,8 @@ void expect_move(int count, bool transpose_load, bool transpose_store, int pitch
       for (int c = 0; c < 8; ++c) {
         const std::uint16_t expected = element(values, m, r, c);
         const int row = transpose_load ? c : r, column = transpose_load ? r : c;
-        const std::uint32_t pair = loaded[static_cast<std::size_t>((row * 4 + column / 2) * count + m)];
+        const std::uint32_t pair =
+            loaded[static_cast<std::size_t>((row * 4 + column / 2) * count + m)];
         ASSERT_EQ(column % 2 != 0 ? pair >> 16 : pair & 0xffff, expected);
         const bool is_turned = transpose_load != transpose_store;
         ASSERT_EQ(element(stored, m, is_turned ? c : r, is_turned ? r : c), expected);
@@ -135,7 +149,8 @@ TEST(MatrixMoves, HoldTheElementsAndCountPasses) {
 }
 
 SimLaunch run_move(const std::string& fault) {
-  const Buffer<std::uint32_t> in(std::vector<std::uint32_t>(128, 1)), out(std::vector<std::uint32_t>(32));
+  const Buffer<std::uint32_t> in(std::vector<std::uint32_t>(128, 1)),
+      out(std::vector<std::uint32_t>(32));
   void* args[] = {address_of(out.pointer), address_of(in.pointer)};
   return run(mma_kernels, "faulty_move<" + fault + ">", kLanes, 512, args);
 }
@@ -172,7 +187,8 @@ TEST(LaneFunctions, MovmatrixDp4aAndElect) {
     for (int byte = 0; byte < 4; ++byte) {
       const std::uint32_t x = values[at] >> 8 * byte & 255, y = values[at ^ 5] >> 8 * byte & 255;
       is_unsigned += x * y;
-      is_signed += static_cast<std::uint32_t>(static_cast<std::int8_t>(x) * static_cast<std::int8_t>(y));
+      is_signed +=
+          static_cast<std::uint32_t>(static_cast<std::int8_t>(x) * static_cast<std::int8_t>(y));
     }
     EXPECT_EQ(result[32 + at], is_signed);
     EXPECT_EQ(result[64 + at], is_unsigned);

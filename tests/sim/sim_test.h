@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What tests of simulated kernels share: memory of the device with data, launches under every order of
-// completion, and the findings of one.
+// What tests of simulated kernels share: memory of the device with data, launches under every order
+// of completion, and the findings of one.
 #pragma once
 
 #include <gtest/gtest.h>

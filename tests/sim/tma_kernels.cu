@@ -85,8 +85,8 @@ __global__ void load_padded(const __grid_constant__ TensorMap map, uint32_t* out
 
 /// Two boxes of 64 rows and 32 columns of int32, one after the other through one buffer, added up.
 template <int kFault>
-__global__ void sum_boxes(const __grid_constant__ TensorMap map, const __grid_constant__ TensorMap garbage,
-                          int* out) {
+__global__ void sum_boxes(const __grid_constant__ TensorMap map,
+                          const __grid_constant__ TensorMap garbage, int* out) {
   constexpr int kRows = 64;
   constexpr int kColumns = 32;
   constexpr uint32_t kBytes = kRows * kColumns * 4;
@@ -209,25 +209,21 @@ __global__ void multicast(const __grid_constant__ TensorMap map, int* out) {
 
 #define SUM_BOXES(fault) ROOFTILE_KERNEL_ENTRY(rooftile::sum_boxes<rooftile::fault>)
 #define STORE_BOXES(fault) ROOFTILE_KERNEL_ENTRY(rooftile::store_boxes<rooftile::fault>)
-ROOFTILE_KERNEL_TABLE(tma_kernels, ROOFTILE_KERNEL_ENTRY(rooftile::load_box<1>),
-                      ROOFTILE_KERNEL_ENTRY(rooftile::load_box<2>),
-                      ROOFTILE_KERNEL_ENTRY(rooftile::load_box<3>),
-                      ROOFTILE_KERNEL_ENTRY(rooftile::load_box<4>),
-                      ROOFTILE_KERNEL_ENTRY(rooftile::load_box<5>),
-                      ROOFTILE_KERNEL_ENTRY(rooftile::load_padded), SUM_BOXES(none),
-                      SUM_BOXES(no_wait), SUM_BOXES(wrong_parity), SUM_BOXES(too_few_bytes),
-                      SUM_BOXES(too_many_bytes), SUM_BOXES(no_init_fence),
-                      SUM_BOXES(misaligned_box), SUM_BOXES(beyond_shared),
-                      SUM_BOXES(loads_over_readers), SUM_BOXES(odd_coordinate), SUM_BOXES(no_map),
-                      SUM_BOXES(other_rank), SUM_BOXES(nobody_waits), STORE_BOXES(none),
-                      STORE_BOXES(no_proxy_fence), STORE_BOXES(no_sync), STORE_BOXES(no_read_wait),
-                      STORE_BOXES(no_commit), STORE_BOXES(result_before_wait),
-                      ROOFTILE_KERNEL_ENTRY(rooftile::reduce_box<0>),
-                      ROOFTILE_KERNEL_ENTRY(rooftile::reduce_box<1>),
-                      ROOFTILE_KERNEL_ENTRY(rooftile::reduce_box<2>),
-                      ROOFTILE_KERNEL_ENTRY(rooftile::reduce_box<3>),
-                      ROOFTILE_KERNEL_ENTRY(rooftile::load_what_was_stored<rooftile::none>),
-                      ROOFTILE_KERNEL_ENTRY(rooftile::load_what_was_stored<rooftile::no_proxy_fence>),
-                      ROOFTILE_KERNEL_ENTRY(rooftile::multicast<rooftile::none>),
-                      ROOFTILE_KERNEL_ENTRY(rooftile::multicast<rooftile::no_wait>),
-                      ROOFTILE_KERNEL_ENTRY(rooftile::multicast<rooftile::too_few_bytes>))
+ROOFTILE_KERNEL_TABLE(
+    tma_kernels, ROOFTILE_KERNEL_ENTRY(rooftile::load_box<1>),
+    ROOFTILE_KERNEL_ENTRY(rooftile::load_box<2>), ROOFTILE_KERNEL_ENTRY(rooftile::load_box<3>),
+    ROOFTILE_KERNEL_ENTRY(rooftile::load_box<4>), ROOFTILE_KERNEL_ENTRY(rooftile::load_box<5>),
+    ROOFTILE_KERNEL_ENTRY(rooftile::load_padded), SUM_BOXES(none), SUM_BOXES(no_wait),
+    SUM_BOXES(wrong_parity), SUM_BOXES(too_few_bytes), SUM_BOXES(too_many_bytes),
+    SUM_BOXES(no_init_fence), SUM_BOXES(misaligned_box), SUM_BOXES(beyond_shared),
+    SUM_BOXES(loads_over_readers), SUM_BOXES(odd_coordinate), SUM_BOXES(no_map),
+    SUM_BOXES(other_rank), SUM_BOXES(nobody_waits), STORE_BOXES(none), STORE_BOXES(no_proxy_fence),
+    STORE_BOXES(no_sync), STORE_BOXES(no_read_wait), STORE_BOXES(no_commit),
+    STORE_BOXES(result_before_wait), ROOFTILE_KERNEL_ENTRY(rooftile::reduce_box<0>),
+    ROOFTILE_KERNEL_ENTRY(rooftile::reduce_box<1>), ROOFTILE_KERNEL_ENTRY(rooftile::reduce_box<2>),
+    ROOFTILE_KERNEL_ENTRY(rooftile::reduce_box<3>),
+    ROOFTILE_KERNEL_ENTRY(rooftile::load_what_was_stored<rooftile::none>),
+    ROOFTILE_KERNEL_ENTRY(rooftile::load_what_was_stored<rooftile::no_proxy_fence>),
+    ROOFTILE_KERNEL_ENTRY(rooftile::multicast<rooftile::none>),
+    ROOFTILE_KERNEL_ENTRY(rooftile::multicast<rooftile::no_wait>),
+    ROOFTILE_KERNEL_ENTRY(rooftile::multicast<rooftile::too_few_bytes>))

@@ -28,7 +28,8 @@ struct BoxCase {
 constexpr std::int64_t kRowElements = 72;  // in memory, of the innermost extent and what follows it
 
 TensorMapSpec spec_of(const BoxCase& test, void* data) {
-  TensorMapSpec spec{.data = data, .dtype = DType::bf16, .rank = static_cast<int>(test.extent.size())};
+  TensorMapSpec spec{
+      .data = data, .dtype = DType::bf16, .rank = static_cast<int>(test.extent.size())};
   std::int64_t stride = kRowElements * 2;
   for (std::size_t d = 0; d < test.extent.size(); ++d) {
     spec.extent[d] = test.extent[d];
@@ -44,7 +45,8 @@ TensorMapSpec spec_of(const BoxCase& test, void* data) {
 }
 
 /// The box in shared memory, element by element from the definition; dense boxes only.
-std::vector<std::uint16_t> expected_box(const BoxCase& test, const std::vector<std::uint16_t>& data) {
+std::vector<std::uint16_t> expected_box(const BoxCase& test,
+                                        const std::vector<std::uint16_t>& data) {
   std::vector<std::uint32_t> count;
   std::uint32_t total = 1;
   for (std::size_t d = 0; d < test.box.size(); ++d) {
@@ -60,14 +62,16 @@ std::vector<std::uint16_t> expected_box(const BoxCase& test, const std::vector<s
     bool is_inside = true;
     for (std::size_t d = 0; d < test.box.size(); ++d) {
       const int step = d == 0 ? 1 : test.element_stride[d];
-      const std::int64_t coordinate = test.at[d] + static_cast<std::int64_t>(rest % count[d]) * step;
+      const std::int64_t coordinate =
+          test.at[d] + static_cast<std::int64_t>(rest % count[d]) * step;
       rest /= count[d];
       is_inside &= coordinate >= 0 && coordinate < test.extent[d];
       index += coordinate * stride;
       stride = d == 0 ? kRowElements : stride * test.extent[d];
     }
     const std::uint16_t fill = test.outside == OutOfBounds::nan ? 0x7ff7 : 0;
-    out[swizzled(test.swizzle, i * 2) / 2] = is_inside ? data[static_cast<std::size_t>(index)] : fill;
+    out[swizzled(test.swizzle, i * 2) / 2] =
+        is_inside ? data[static_cast<std::size_t>(index)] : fill;
   }
   return out;
 }
@@ -85,7 +89,8 @@ void check_box(const BoxCase& test) {
   std::copy(test.at.begin(), test.at.end(), at.at);
   const std::string kernel = "rooftile::load_box<" + std::to_string(test.extent.size()) + ">";
   const LaunchShape shape{.grid = {1}, .block = {64}, .dynamic_shared_bytes = 32768};
-  expect_clean(tma_kernels, kernel, shape, map, at, out.data(), static_cast<int>(expected.size() / 2));
+  expect_clean(tma_kernels, kernel, shape, map, at, out.data(),
+               static_cast<int>(expected.size() / 2));
   std::vector<std::uint16_t> got(expected.size());
   std::memcpy(got.data(), out.values().data(), got.size() * 2);
   EXPECT_EQ(got, expected) << kernel;
@@ -166,12 +171,13 @@ struct SumBoxes {
 
 TEST(TmaLoad, CleanAndCounted) {
   SumBoxes test;
-  expect_clean(tma_kernels, SumBoxes::kernel("none"), kSum, test.map, test.garbage, test.out.data());
+  expect_clean(tma_kernels, SumBoxes::kernel("none"), kSum, test.map, test.garbage,
+               test.out.data());
   std::int64_t sum = 0;
   for (const int value : test.out.values()) sum += value;
   EXPECT_EQ(sum, std::int64_t{4096} * 4095 / 2);
-  const SimLaunch done = run_once(tma_kernels, SumBoxes::kernel("none"), kSum, SimOptions{}, test.map,
-                                  test.garbage, test.out.data());
+  const SimLaunch done = run_once(tma_kernels, SumBoxes::kernel("none"), kSum, SimOptions{},
+                                  test.map, test.garbage, test.out.data());
   EXPECT_EQ(done.counters[SimCounter::tma_load_bytes], 16384u);
   EXPECT_EQ(done.counters[SimCounter::tma_instructions], 2u);
   EXPECT_EQ(done.counters[SimCounter::l2_read_sectors], 512u);
@@ -241,12 +247,11 @@ TEST(TmaLoad, Multicast) {
   TensorMapSpec spec = rows_of(in.data());
   spec.box = {32, 32};
   const TensorMap map = make_tensor_map(sim_device(), spec);
-  const LaunchShape shape{
-      .grid = {2}, .block = {64}, .dynamic_shared_bytes = 8192, .cluster = {2}};
+  const LaunchShape shape{.grid = {2}, .block = {64}, .dynamic_shared_bytes = 8192, .cluster = {2}};
   expect_clean(tma_kernels, "rooftile::multicast<rooftile::none>", shape, map, out.data());
   EXPECT_EQ(out.values()[0], out.values()[64]);
-  const SimLaunch done =
-      run_once(tma_kernels, "rooftile::multicast<rooftile::none>", shape, SimOptions{}, map, out.data());
+  const SimLaunch done = run_once(tma_kernels, "rooftile::multicast<rooftile::none>", shape,
+                                  SimOptions{}, map, out.data());
   EXPECT_EQ(done.counters[SimCounter::tma_load_bytes], 16384u);
   EXPECT_EQ(done.counters[SimCounter::l2_read_sectors], 256u);
   expect_finding(FindingKind::missing_wait, {"tma_kernels.cu:"}, tma_kernels,
@@ -297,7 +302,8 @@ TEST(TmaStore, NeverCommitted) {
   StoreBoxes().expect("no_commit", FindingKind::missing_wait, {"tma_kernels.cu:"});
 }
 TEST(TmaStore, ResultReadBeforeItIsWritten) {
-  StoreBoxes().expect("result_before_wait", FindingKind::missing_wait, {"byte 12 of an allocation"});
+  StoreBoxes().expect("result_before_wait", FindingKind::missing_wait,
+                      {"byte 12 of an allocation"});
 }
 
 /// Of 64 words that the tensor and the box begin with.
@@ -327,16 +333,20 @@ std::uint32_t bits(float value) {
 TEST(TmaReduce, EveryOperation) {
   const std::vector<std::uint32_t> same(64, 5);
   EXPECT_EQ(reduced(0, DType::i32, std::vector<std::uint32_t>(64, 7), same)[63], 12u);
-  EXPECT_EQ(reduced(1, DType::i32, std::vector<std::uint32_t>(64, 0xfffffff0), same)[0], 0xfffffff0);
+  EXPECT_EQ(reduced(1, DType::i32, std::vector<std::uint32_t>(64, 0xfffffff0), same)[0],
+            0xfffffff0);
   EXPECT_EQ(reduced(2, DType::i32, std::vector<std::uint32_t>(64, 0xfffffff0), same)[0], 5u);
   EXPECT_EQ(reduced(3, DType::i32, std::vector<std::uint32_t>(64, 7), same)[9], 2u);
   const std::vector<std::uint32_t> half(64, bits(0.5f));
   EXPECT_EQ(reduced(0, DType::f32, std::vector<std::uint32_t>(64, bits(2)), half)[1], bits(2.5f));
   // Two bf16 a word: 1 and 2; 256 + 1 is a tie that goes to even.
   const std::vector<std::uint32_t> ones(64, 0x3f803f80);
-  EXPECT_EQ(reduced(0, DType::bf16, std::vector<std::uint32_t>(64, 0x40004380), ones)[1], 0x40404380u);
-  EXPECT_EQ(reduced(2, DType::bf16, std::vector<std::uint32_t>(64, 0x40000000), ones)[1], 0x40003f80u);
-  EXPECT_EQ(reduced(1, DType::bf16, std::vector<std::uint32_t>(64, 0x7fc0bf80), ones)[1], 0x3f80bf80u);
+  EXPECT_EQ(reduced(0, DType::bf16, std::vector<std::uint32_t>(64, 0x40004380), ones)[1],
+            0x40404380u);
+  EXPECT_EQ(reduced(2, DType::bf16, std::vector<std::uint32_t>(64, 0x40000000), ones)[1],
+            0x40003f80u);
+  EXPECT_EQ(reduced(1, DType::bf16, std::vector<std::uint32_t>(64, 0x7fc0bf80), ones)[1],
+            0x3f80bf80u);
 }
 
 TEST(SimTensorMap, ChecksItsRules) {

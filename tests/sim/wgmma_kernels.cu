@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernels of wgmma_test.cc: one instruction of many forms, and a small pipeline with one fault each.
+// Kernels of wgmma_test.cc: one instruction of many forms, and a small pipeline with one fault
+// each.
 #include "rooftile/tile/fragment.h"
 #include "rooftile/tile/kernel_table.h"
 #include "rooftile/tile/ptx/fence.h"
@@ -12,7 +13,8 @@ namespace {
 
 /// `image` becomes the block's shared memory, seen by wgmma.
 __device__ __forceinline__ void fill_shared(unsigned char* memory, const uint4* image, int chunks) {
-  for (int i = int(threadIdx.x); i < chunks; i += 128) reinterpret_cast<uint4*>(memory)[i] = image[i];
+  for (int i = int(threadIdx.x); i < chunks; i += 128)
+    reinterpret_cast<uint4*>(memory)[i] = image[i];
   fence_proxy_async_shared();
   __syncthreads();
 }
@@ -33,9 +35,10 @@ __device__ __forceinline__ void store_registers(Register* to, const Register (&r
 /// d += a b, `steps` instructions of which each reads `advance_a` and `advance_b` bytes further on.
 template <class A, class B, class D, int kN, int kMajorA = 0, int kMajorB = 0, int kScaleA = 1>
 __global__ void __launch_bounds__(128)
-    shared_a(typename MatrixElement<D>::Register* out, const typename MatrixElement<D>::Register* in,
-             const uint4* image, int chunks, WgmmaLayout layout_a, WgmmaLayout layout_b, uint32_t b_at,
-             uint32_t advance_a, uint32_t advance_b, int steps) {
+    shared_a(typename MatrixElement<D>::Register* out,
+             const typename MatrixElement<D>::Register* in, const uint4* image, int chunks,
+             WgmmaLayout layout_a, WgmmaLayout layout_b, uint32_t b_at, uint32_t advance_a,
+             uint32_t advance_b, int steps) {
   using Instruction = Wgmma<A, B, D, kN, Major(kMajorA), Major(kMajorB), kScaleA>;
   ROOFTILE_DYNAMIC_SHARED(memory);
   fill_shared(memory, image, chunks);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// wgmma in the simulator: each type, layout and swizzle against single dot products, and faults that
-// must be found.
+// wgmma in the simulator: each type, layout and swizzle against single dot products, and faults
+// that must be found.
 #include "rooftile/device/gpu_kernel.h"
 #include "rooftile/tile/fragment.h"
 #include "rooftile/tile/ptx/wgmma_descriptor.h"
@@ -35,7 +35,8 @@ std::uint32_t place(const Tile& tile, int bits, int row, int k) {
   const WgmmaLayout& l = tile.layout;
   int offset = line % 8 * row_bytes + chunk % chunks_of_row * kChunk + byte;
   if (tile.swizzle == Swizzle::none && tile.major == Major::mn)
-    offset += line / 8 * static_cast<int>(l.leading_bytes) + chunk * static_cast<int>(l.stride_bytes);
+    offset +=
+        line / 8 * static_cast<int>(l.leading_bytes) + chunk * static_cast<int>(l.stride_bytes);
   else
     offset += line / 8 * static_cast<int>(l.stride_bytes) +
               chunk / chunks_of_row * static_cast<int>(l.leading_bytes);
@@ -63,7 +64,8 @@ Tile make_tile(Major major, Swizzle swizzle, int bits, int rows, int k) {
   return tile;
 }
 
-void put(std::vector<std::uint8_t>& image, std::uint32_t at, const Tile& tile, const CodeMatrix& matrix) {
+void put(std::vector<std::uint8_t>& image, std::uint32_t at, const Tile& tile,
+         const CodeMatrix& matrix) {
   for (int r = 0; r < matrix.rows; ++r)
     for (int c = 0; c < matrix.columns; ++c) {
       const std::uint32_t code = matrix.code(r, c);
@@ -91,7 +93,8 @@ double register_value(const std::vector<std::uint32_t>& registers, MatrixDtype d
   return static_cast<float>(fp16{static_cast<std::uint16_t>(i % 2 != 0 ? pair >> 16 : pair)});
 }
 
-void expect_wgmma(const Form& form, Swizzle swizzle_a, Swizzle swizzle_b, const SimOptions& options) {
+void expect_wgmma(const Form& form, Swizzle swizzle_a, Swizzle swizzle_b,
+                  const SimOptions& options) {
   Random random(static_cast<std::uint64_t>(form.n));
   const int k = 256 / codec(form.a).bits;
   const CodeMatrix a(64, 2 * k, codec(form.a), random), b(form.n, 2 * k, codec(form.b), random);
@@ -117,7 +120,13 @@ void expect_wgmma(const Form& form, Swizzle swizzle_a, Swizzle swizzle_b, const 
   void* args[] = {const_cast<void*>(static_cast<const void*>(&out.pointer)),
                   const_cast<void*>(static_cast<const void*>(&in.pointer)),
                   const_cast<void*>(static_cast<const void*>(&shared.pointer)),
-                  &chunks, &layout_a, &layout_b, &at, &advance_a, &advance_b, &steps};
+                  &chunks,
+                  &layout_a,
+                  &layout_b,
+                  &at,
+                  &advance_a,
+                  &advance_b,
+                  &steps};
   const SimLaunch launch = run(wgmma_kernels, form.kernel, kThreads,
                                static_cast<std::int64_t>(image.size()), args, options);
   ASSERT_TRUE(launch.findings.empty()) << text(launch);
@@ -160,16 +169,24 @@ TEST_P(WgmmaForms, EarlyAndRandomExecutionsGiveTheSame) {
 
 INSTANTIATE_TEST_SUITE_P(
     All, WgmmaForms,
-    testing::Values(
-        Form{"shared_a<bf16, bf16, float, 128>", MatrixDtype::bf16, MatrixDtype::bf16, MatrixDtype::f32, 128},
-        Form{"shared_a<bf16, bf16, float, 256>", MatrixDtype::bf16, MatrixDtype::bf16, MatrixDtype::f32, 256},
-        Form{"shared_a<bf16, bf16, float, 64, 1, 1>", MatrixDtype::bf16, MatrixDtype::bf16, MatrixDtype::f32, 64, Major::mn, Major::mn},
-        Form{"shared_a<fp16, fp16, float, 128, 0, 1, -1>", MatrixDtype::fp16, MatrixDtype::fp16, MatrixDtype::f32, 128, Major::k, Major::mn, -1},
-        Form{"shared_a<fp16, fp16, fp16, 24, 1, 0>", MatrixDtype::fp16, MatrixDtype::fp16, MatrixDtype::fp16, 24, Major::mn, Major::k},
-        Form{"shared_a<tf32, tf32, float, 40>", MatrixDtype::tf32, MatrixDtype::tf32, MatrixDtype::f32, 40},
-        Form{"shared_a<e4m3, e5m2, float, 32>", MatrixDtype::e4m3, MatrixDtype::e5m2, MatrixDtype::f32, 32},
-        Form{"shared_a<e5m2, e4m3, fp16, 16>", MatrixDtype::e5m2, MatrixDtype::e4m3, MatrixDtype::fp16, 16},
-        Form{"shared_a<int8_t, uint8_t, int32_t, 96>", MatrixDtype::s8, MatrixDtype::u8, MatrixDtype::s32, 96}));
+    testing::Values(Form{"shared_a<bf16, bf16, float, 128>", MatrixDtype::bf16, MatrixDtype::bf16,
+                         MatrixDtype::f32, 128},
+                    Form{"shared_a<bf16, bf16, float, 256>", MatrixDtype::bf16, MatrixDtype::bf16,
+                         MatrixDtype::f32, 256},
+                    Form{"shared_a<bf16, bf16, float, 64, 1, 1>", MatrixDtype::bf16,
+                         MatrixDtype::bf16, MatrixDtype::f32, 64, Major::mn, Major::mn},
+                    Form{"shared_a<fp16, fp16, float, 128, 0, 1, -1>", MatrixDtype::fp16,
+                         MatrixDtype::fp16, MatrixDtype::f32, 128, Major::k, Major::mn, -1},
+                    Form{"shared_a<fp16, fp16, fp16, 24, 1, 0>", MatrixDtype::fp16,
+                         MatrixDtype::fp16, MatrixDtype::fp16, 24, Major::mn, Major::k},
+                    Form{"shared_a<tf32, tf32, float, 40>", MatrixDtype::tf32, MatrixDtype::tf32,
+                         MatrixDtype::f32, 40},
+                    Form{"shared_a<e4m3, e5m2, float, 32>", MatrixDtype::e4m3, MatrixDtype::e5m2,
+                         MatrixDtype::f32, 32},
+                    Form{"shared_a<e5m2, e4m3, fp16, 16>", MatrixDtype::e5m2, MatrixDtype::e4m3,
+                         MatrixDtype::fp16, 16},
+                    Form{"shared_a<int8_t, uint8_t, int32_t, 96>", MatrixDtype::s8, MatrixDtype::u8,
+                         MatrixDtype::s32, 96}));
 
 template <int kBits>
 void expect_register_a(const std::string& kernel, MatrixDtype type_a, MatrixDtype type_b,
@@ -189,13 +206,15 @@ void expect_register_a(const std::string& kernel, MatrixDtype type_a, MatrixDtyp
           a.code(at.row, at.column) << i % per_register * kBits;
     }
   const Buffer<std::uint8_t> shared(image);
-  const Buffer<std::uint32_t> in(registers), out(std::vector<std::uint32_t>(static_cast<std::size_t>(kThreads * n / 2)));
+  const Buffer<std::uint32_t> in(registers),
+      out(std::vector<std::uint32_t>(static_cast<std::size_t>(kThreads * n / 2)));
   auto chunks = static_cast<int>(image.size() / kChunk);
   auto layout = tile.layout;
   void* args[] = {const_cast<void*>(static_cast<const void*>(&out.pointer)),
                   const_cast<void*>(static_cast<const void*>(&in.pointer)),
                   const_cast<void*>(static_cast<const void*>(&shared.pointer)), &chunks, &layout};
-  const SimLaunch launch = run(wgmma_kernels, kernel, kThreads, static_cast<std::int64_t>(image.size()), args);
+  const SimLaunch launch =
+      run(wgmma_kernels, kernel, kThreads, static_cast<std::int64_t>(image.size()), args);
   ASSERT_TRUE(launch.findings.empty()) << text(launch);
   EXPECT_EQ(launch.counters[SimCounter::wgmma_shared_bytes], static_cast<std::uint64_t>(32 * n));
   const std::vector<std::uint32_t> result = out.values();
@@ -208,10 +227,14 @@ void expect_register_a(const std::string& kernel, MatrixDtype type_a, MatrixDtyp
 }
 
 TEST(WgmmaRegisterA, EveryElementIsTheDotProduct) {
-  expect_register_a<16>("register_a<bf16, bf16, float, 8>", MatrixDtype::bf16, MatrixDtype::bf16, MatrixDtype::f32, 8);
-  expect_register_a<32>("register_a<tf32, tf32, float, 16>", MatrixDtype::tf32, MatrixDtype::tf32, MatrixDtype::f32, 16);
-  expect_register_a<8>("register_a<e4m3, e4m3, float, 24>", MatrixDtype::e4m3, MatrixDtype::e4m3, MatrixDtype::f32, 24);
-  expect_register_a<8>("register_a<uint8_t, int8_t, int32_t, 8>", MatrixDtype::u8, MatrixDtype::s8, MatrixDtype::s32, 8);
+  expect_register_a<16>("register_a<bf16, bf16, float, 8>", MatrixDtype::bf16, MatrixDtype::bf16,
+                        MatrixDtype::f32, 8);
+  expect_register_a<32>("register_a<tf32, tf32, float, 16>", MatrixDtype::tf32, MatrixDtype::tf32,
+                        MatrixDtype::f32, 16);
+  expect_register_a<8>("register_a<e4m3, e4m3, float, 24>", MatrixDtype::e4m3, MatrixDtype::e4m3,
+                       MatrixDtype::f32, 24);
+  expect_register_a<8>("register_a<uint8_t, int8_t, int32_t, 8>", MatrixDtype::u8, MatrixDtype::s8,
+                       MatrixDtype::s32, 8);
 }
 
 SimLaunch run_faulty(const std::string& fault, const SimOptions& options = {}) {
@@ -225,7 +248,8 @@ SimLaunch run_faulty(const std::string& fault, const SimOptions& options = {}) {
 }
 
 TEST(WgmmaFaults, NoneIsFoundInTheKernelWithoutOne) {
-  for (const SimCompletion completion : {SimCompletion::early, SimCompletion::late, SimCompletion::random})
+  for (const SimCompletion completion :
+       {SimCompletion::early, SimCompletion::late, SimCompletion::random})
     for (const SimOrder order : {SimOrder::in_order, SimOrder::reversed, SimOrder::random}) {
       const SimLaunch launch = run_faulty("kNone", {.order = order, .completion = completion});
       EXPECT_TRUE(launch.findings.empty()) << text(launch);
@@ -242,9 +266,11 @@ void PrintTo(const Fault& fault, std::ostream* out) { *out << fault.name; }
 class WgmmaFault : public testing::TestWithParam<Fault> {};
 
 TEST_P(WgmmaFault, IsFoundInEverySchedule) {
-  for (const SimCompletion completion : {SimCompletion::early, SimCompletion::late, SimCompletion::random})
+  for (const SimCompletion completion :
+       {SimCompletion::early, SimCompletion::late, SimCompletion::random})
     for (const SimOrder order : {SimOrder::in_order, SimOrder::reversed, SimOrder::random}) {
-      const SimLaunch launch = run_faulty(GetParam().name, {.order = order, .completion = completion});
+      const SimLaunch launch =
+          run_faulty(GetParam().name, {.order = order, .completion = completion});
       EXPECT_TRUE(has(launch, GetParam().kind, GetParam().part)) << text(launch);
       EXPECT_TRUE(has(launch, GetParam().kind, "wgmma_kernels.cu:")) << text(launch);
     }

@@ -64,7 +64,8 @@ void require_global(std::uint64_t address, std::uint64_t bytes, bool is_write, c
                             : found    ? memory.describe(found->end)
                                        : memory.describe(address);
   refuse_operand(FindingKind::out_of_bounds, what,
-                 (is_write ? "writes " : "reads ") + std::to_string(bytes) + " bytes, " + place, pc);
+                 (is_write ? "writes " : "reads ") + std::to_string(bytes) + " bytes, " + place,
+                 pc);
 }
 
 void require_aligned(std::uint64_t address, std::uint32_t alignment, const char* what,
@@ -95,10 +96,9 @@ std::vector<Block*> blocks_of_mask(std::uint16_t mask, const char* what, std::ui
   for (std::size_t rank = 0; mask >> rank != 0; ++rank) {
     if ((mask >> rank & 1) == 0) continue;
     if (rank >= all.size())
-      refuse_operand(FindingKind::bad_operand, what,
-                     "block " + std::to_string(rank) + " of a cluster of " +
-                         std::to_string(all.size()),
-                     pc);
+      refuse_operand(
+          FindingKind::bad_operand, what,
+          "block " + std::to_string(rank) + " of a cluster of " + std::to_string(all.size()), pc);
     if (all[rank]->live == 0)
       refuse_operand(FindingKind::out_of_bounds, what,
                      "shared memory of " + describe_block(*all[rank]) + ", which has ended", pc);
@@ -112,13 +112,13 @@ void count_sectors(std::uint64_t address, std::uint64_t bytes, bool is_write) {
   GlobalMemory& memory = GlobalMemory::get();
   const std::uint64_t first = memory.sector(address);
   const std::uint64_t last = memory.sector(address + bytes - 1);
-  for (std::uint64_t sector = first; sector <= last; ++sector) memory.mark_touched(sector, is_write);
+  for (std::uint64_t sector = first; sector <= last; ++sector)
+    memory.mark_touched(sector, is_write);
   if (!is_write) worker->counters[SimCounter::l2_read_sectors] += last - first + 1;
 }
 
 bool is_deferred() {
-  return worker->launch.options.check &&
-         worker->launch.options.completion != SimCompletion::early;
+  return worker->launch.options.check && worker->launch.options.completion != SimCompletion::early;
 }
 
 void poison(Block& owner, std::uint32_t address, std::uint32_t bytes) {

@@ -48,7 +48,8 @@ std::uint64_t arithmetic(Atomic op, std::uint64_t old, std::uint64_t value) {
   }
 }
 
-/// Of each 16-bit number of a word. Sums round to nearest even; the least and the greatest ignore NaN.
+/// Of each 16-bit number of a word. Sums round to nearest even; the least and the greatest ignore
+/// NaN.
 template <class T>
 std::uint64_t arithmetic16(Atomic op, std::uint64_t old, std::uint64_t value) {
   std::uint64_t out = 0;
@@ -184,9 +185,12 @@ void check_strong(const void* address, int bytes, bool is_write, std::uint32_t p
 std::uint64_t apply_atomic(Atomic op, Number type, int bytes, void* address, std::uint64_t value,
                            std::uint64_t compare) {
   switch (bytes) {
-    case 2: return exchange_until<std::uint16_t>(address, op, type, value, compare);
-    case 4: return exchange_until<std::uint32_t>(address, op, type, value, compare);
-    default: return exchange_until<std::uint64_t>(address, op, type, value, compare);
+    case 2:
+      return exchange_until<std::uint16_t>(address, op, type, value, compare);
+    case 4:
+      return exchange_until<std::uint32_t>(address, op, type, value, compare);
+    default:
+      return exchange_until<std::uint64_t>(address, op, type, value, compare);
   }
 }
 

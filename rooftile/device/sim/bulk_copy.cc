@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Copies and reductions of bytes. Source: PTX ISA, "cp.async.bulk", "cp.reduce.async.bulk", "st.async".
+// Copies and reductions of bytes. Source: PTX ISA, "cp.async.bulk", "cp.reduce.async.bulk",
+// "st.async".
 #include <array>
 #include <cstring>
 
@@ -35,7 +36,8 @@ SharedPlace own_source(const void* pointer, std::uint32_t bytes, const char* wha
                        std::uint32_t pc) {
   const SharedPlace place = bulk_place(pointer, bytes, what, "the source", pc);
   if (place.owner != worker->block)
-    refuse_operand(FindingKind::bad_operand, what, "the source is in another block's shared memory", pc);
+    refuse_operand(FindingKind::bad_operand, what, "the source is in another block's shared memory",
+                   pc);
   return place;
 }
 
@@ -85,8 +87,8 @@ Remote remote_of(void* destination, std::uint32_t bytes, void* barrier, const ch
   const SharedPlace on = shared_place(barrier, what, pc);
   require_shared(*to.owner, to.address, bytes, what, pc);
   if (to.owner != on.owner)
-    refuse_operand(FindingKind::bad_operand, what, "destination and mbarrier are of different blocks",
-                   pc);
+    refuse_operand(FindingKind::bad_operand, what,
+                   "destination and mbarrier are of different blocks", pc);
   const Transaction transaction = begin_transaction(*on.owner, on.address, what, pc);
   worker->counters[SimCounter::bulk_bytes] += bytes;
   if (to.owner != worker->block) ++worker->counters[SimCounter::remote_shared_accesses];
@@ -104,8 +106,8 @@ void bulk_load(void* destination, const void* source, std::uint32_t bytes, void*
   const SharedPlace on = shared_place(barrier, what, pc);
   require_global_range(source, bytes, false, what, pc);
   if (to.owner != on.owner)
-    refuse_operand(FindingKind::bad_operand, what, "destination and mbarrier are of different blocks",
-                   pc);
+    refuse_operand(FindingKind::bad_operand, what,
+                   "destination and mbarrier are of different blocks", pc);
   count_sectors(number(source), bytes, false);
   if (blocks == 0) {
     load_into(*to.owner, to.address, source, bytes, on.address, pc);

@@ -68,8 +68,9 @@ void end_bulk_groups(Block& block) {
   const auto complain = [&](const BulkCopy& copy) {
     if (is_new_finding(FindingKind::missing_wait, copy.pc, 0))
       report(FindingKind::missing_wait, copy.pc, 0,
-             describe_block(block) + ": a bulk copy out of shared memory was issued, and the block"
-                                     " ended without a wait until it has read its source");
+             describe_block(block) +
+                 ": a bulk copy out of shared memory was issued, and the block"
+                 " ended without a wait until it has read its source");
   };
   for (const BulkGroups::OfThread& thread : bulk_groups_of(block).threads) {
     for (const BulkCopy& copy : thread.open) complain(copy);

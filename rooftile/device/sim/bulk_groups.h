@@ -30,8 +30,8 @@ struct BulkGroups {
 
 BulkGroups& bulk_groups_of(Block& block);
 
-/// The next copy of the current thread. It is two actors, since a thread may wait until the source has
-/// been read, or until the result is visible.
+/// The next copy of the current thread. It is two actors, since a thread may wait until the source
+/// has been read, or until the result is visible.
 struct BulkActors {
   CopyActor reader;
   CopyActor writer;

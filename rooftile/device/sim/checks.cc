@@ -71,8 +71,8 @@ void report_race(const Check& check, std::uint64_t address, Epoch earlier, std::
 void report_uninitialised(const Check& check, std::uint64_t address) {
   if (!is_new_finding(FindingKind::uninitialised, check.access.pc, 0)) return;
   report(FindingKind::uninitialised, check.access.pc, 0,
-         describe_actor(check.access.block(), check.access.actor) + " reads " + where(check, address) +
-             ", which nothing has written");
+         describe_actor(check.access.block(), check.access.actor) + " reads " +
+             where(check, address) + ", which nothing has written");
 }
 
 /// Written by a thread, read by an engine: the writer's proxy fence, or one of the thread that
@@ -90,9 +90,9 @@ void check_proxy(const Check& check, std::uint64_t address, const Cell& cell) {
   }
   if (!is_new_finding(FindingKind::missing_fence, check.access.pc, cell.write_pc)) return;
   report(FindingKind::missing_fence, check.access.pc, cell.write_pc,
-         describe_actor(check.access.block(), check.access.actor) + " reads " + where(check, address) +
-             " through the asynchronous proxy, which " + who(check, write) + " wrote at " +
-             source_line(cell.write_pc) + " without fence.proxy.async after it");
+         describe_actor(check.access.block(), check.access.actor) + " reads " +
+             where(check, address) + " through the asynchronous proxy, which " + who(check, write) +
+             " wrote at " + source_line(cell.write_pc) + " without fence.proxy.async after it");
 }
 
 /// A new reader beside others that it is not ordered behind.

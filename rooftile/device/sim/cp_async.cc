@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// cp.async: a thread's own deferred copies. A copy is written by its warp's engine until the thread has
-// waited for it, from then on by the thread: what other threads need is a barrier after the wait.
-// They land when they are waited for, or when they are issued (SimCompletion::early; at random: some).
-// Source: PTX ISA, "cp.async", "cp.async.wait_group", "cp.async.mbarrier.arrive".
+// cp.async: a thread's own deferred copies. A copy is written by its warp's engine until the thread
+// has waited for it, from then on by the thread: what other threads need is a barrier after the
+// wait. They land when they are waited for, or when they are issued (SimCompletion::early; at
+// random: some). Source: PTX ISA, "cp.async", "cp.async.wait_group", "cp.async.mbarrier.arrive".
 #include "rooftile/device/sim/cp_async.h"
 
 #include <algorithm>
@@ -90,12 +90,17 @@ void cp_async(void* destination, const void* source, std::uint32_t bytes,
   require_global(from, source_bytes, false, kWhat, pc);
   CopyGroups& groups = copy_groups_of(block);
   const auto warp = static_cast<std::size_t>(worker->thread / kLanes);
-  const CopyActor actor{&block, kFirstCopyAgent + worker->thread / kLanes, ++groups.clock[warp], pc};
+  const CopyActor actor{&block, kFirstCopyAgent + worker->thread / kLanes, ++groups.clock[warp],
+                        pc};
   check_shared(actor, block, to.address, bytes, true, false, true);
   check_global(actor, from, source_bytes, false, false, true);
   count_sectors(from, source_bytes, false);
   count_issue(groups, bytes, pc);
-  SmallCopy copy{from, to.address, actor.clock, pc, static_cast<std::uint8_t>(bytes),
+  SmallCopy copy{from,
+                 to.address,
+                 actor.clock,
+                 pc,
+                 static_cast<std::uint8_t>(bytes),
                  static_cast<std::uint8_t>(source_bytes)};
   if (lands_now())
     land(block, copy);
@@ -112,7 +117,8 @@ void cp_async_commit() {
 
 void cp_async_wait(std::uint32_t pending, bool all) {
   CopyGroups::OfThread& groups = current_groups();
-  const std::size_t done = groups.committed.size() - std::min<std::size_t>(pending, groups.committed.size());
+  const std::size_t done =
+      groups.committed.size() - std::min<std::size_t>(pending, groups.committed.size());
   for (std::size_t i = 0; i < done; ++i) hand_over(groups.committed[i], current_thread());
   groups.committed.erase(groups.committed.begin(),
                          groups.committed.begin() + static_cast<std::ptrdiff_t>(done));
@@ -124,7 +130,8 @@ void cp_async_arrive(void* pointer, bool counted) {
   Block& block = *worker->block;
   const SharedPlace place = shared_place(pointer, "cp.async.mbarrier.arrive", pc);
   if (place.owner != &block)
-    refuse_operand(FindingKind::bad_operand, "cp.async.mbarrier.arrive", "a barrier of another block", pc);
+    refuse_operand(FindingKind::bad_operand, "cp.async.mbarrier.arrive",
+                   "a barrier of another block", pc);
   MbarrierState& barrier = generic_barrier(block, place.address, "cp.async.mbarrier.arrive", pc);
   if (!counted) ++barrier.pending;
   // From now on the barrier's engine writes them: who reads them waits for the barrier.
@@ -162,7 +169,8 @@ void end_copy_groups(Block& block) {
   }
   for (const auto& warp : groups.issued)
     for (const auto& [pc, lanes] : warp)
-      worker->counters[SimCounter::cp_async_requests] += *std::max_element(lanes.begin(), lanes.end());
+      worker->counters[SimCounter::cp_async_requests] +=
+          *std::max_element(lanes.begin(), lanes.end());
 }
 
 }  // namespace rooftile::sim

@@ -27,7 +27,8 @@ struct CopyGroups {
   };
   std::vector<OfThread> threads = std::vector<OfThread>(kMaxThreads);
   std::array<std::uint32_t, kCopyAgents> clock{};
-  /// How often each lane issued the instruction, by warp and place: the most is that of the requests.
+  /// How often each lane issued the instruction, by warp and place: the most is that of the
+  /// requests.
   std::array<std::unordered_map<std::uint32_t, std::array<std::uint32_t, kLanes>>, kWarps> issued{};
 };
 

@@ -128,7 +128,8 @@ bool on_access(std::uint64_t address, std::uint32_t bytes, bool is_write, std::u
                AccessOp op) {
   Worker* const self = worker;
   if (is_own_stack(address)) {
-    if (self != nullptr && context_of(reinterpret_cast<std::uint8_t*>(stack_base())).watches_registers)
+    if (self != nullptr &&
+        context_of(reinterpret_cast<std::uint8_t*>(stack_base())).watches_registers)
       watch_registers(address, bytes, is_write, pc);
     return true;
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// ldmatrix, stmatrix and movmatrix. Each 8 x 8 matrix is 8 rows of 16 bytes, which the memory serves
-// as it serves a quarter warp. Source: PTX ISA, "ldmatrix", "stmatrix", "movmatrix".
+// ldmatrix, stmatrix and movmatrix. Each 8 x 8 matrix is 8 rows of 16 bytes, which the memory
+// serves as it serves a quarter warp. Source: PTX ISA, "ldmatrix", "stmatrix", "movmatrix".
 #include <algorithm>
 #include <array>
 #include <cstring>
@@ -52,8 +52,8 @@ std::uint64_t wavefronts(const std::array<std::uint64_t, kSide>& rows) {
   return *std::max_element(wanted.begin(), wanted.end());
 }
 
-/// A lane that gets elements of row `r` of matrix `m`, not the one that gives the row's address: for
-/// what that one wrote itself, the lanes need __syncwarp() all the same.
+/// A lane that gets elements of row `r` of matrix `m`, not the one that gives the row's address:
+/// for what that one wrote itself, the lanes need __syncwarp() all the same.
 int reader(int m, int r, bool transposed) {
   const int first = transposed ? r / 2 : 4 * r;
   const int second = first + (transposed ? 4 : 1);
@@ -135,7 +135,8 @@ void gather_move(std::uint32_t* registers, const void* row, int matrices, bool t
                              static_cast<std::uint32_t>(transposed);
   gather_warp(kind, 0xffffffff, reinterpret_cast<std::uint64_t>(&mine), 0, kLanes, pc,
               [=](Warp& warp, std::uint32_t lanes) {
-                if (lanes == 0xffffffff) move(warp, first_thread, matrices, transposed, is_write, pc);
+                if (lanes == 0xffffffff)
+                  move(warp, first_thread, matrices, transposed, is_write, pc);
               });
 }
 

@@ -419,8 +419,8 @@ bool on_access(std::uint64_t address, std::uint32_t bytes, bool is_write, std::u
                AccessOp op);
 
 // --- atomics (atomics.cc)
-/// Replaces the number at `address` by what `op` makes of it and `value`, atomically; returns the old
-/// one. Checks, orders and counts nothing.
+/// Replaces the number at `address` by what `op` makes of it and `value`, atomically; returns the
+/// old one. Checks, orders and counts nothing.
 std::uint64_t apply_atomic(Atomic op, Number type, int bytes, void* address, std::uint64_t value,
                            std::uint64_t compare = 0);
 

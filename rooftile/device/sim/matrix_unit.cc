@@ -29,11 +29,16 @@ void unpack_each(MatrixValue* to, int stride, const void* from, int count, Conve
 
 rooftile::MatrixType float_type(MatrixDtype type) {
   switch (type) {
-    case MatrixDtype::bf16: return MatrixType::bf16;
-    case MatrixDtype::tf32: return MatrixType::tf32;
-    case MatrixDtype::e4m3: return MatrixType::e4m3;
-    case MatrixDtype::e5m2: return MatrixType::e5m2;
-    default: return MatrixType::fp16;
+    case MatrixDtype::bf16:
+      return MatrixType::bf16;
+    case MatrixDtype::tf32:
+      return MatrixType::tf32;
+    case MatrixDtype::e4m3:
+      return MatrixType::e4m3;
+    case MatrixDtype::e5m2:
+      return MatrixType::e5m2;
+    default:
+      return MatrixType::fp16;
   }
 }
 
@@ -45,8 +50,9 @@ void multiply_add_integers(int m, int n, int k, const MatrixValue* a, const Matr
       const std::int32_t left = a[row * k + inner].i;
       for (int column = 0; column < n; ++column) {
         MatrixValue& sum = d[row * n + column];
-        sum.i = static_cast<std::int32_t>(static_cast<std::uint32_t>(sum.i) +
-                                          static_cast<std::uint32_t>(left * b[inner * n + column].i));
+        sum.i =
+            static_cast<std::int32_t>(static_cast<std::uint32_t>(sum.i) +
+                                      static_cast<std::uint32_t>(left * b[inner * n + column].i));
       }
     }
 }
@@ -66,8 +72,8 @@ void unpack(MatrixValue* to, int stride, const void* from, int count, MatrixDtyp
       });
     case MatrixDtype::tf32:  // the tensor core does not look at the low bits
       return unpack_each<std::uint32_t>(to, stride, from, count, [=](std::uint32_t element) {
-        return MatrixValue{.f = sign * static_cast<float>(
-                                           tf32{element >> tf32::kUnusedBits << tf32::kUnusedBits})};
+        return MatrixValue{.f = sign * static_cast<float>(tf32{
+                                           element >> tf32::kUnusedBits << tf32::kUnusedBits})};
       });
     case MatrixDtype::e4m3:
       return unpack_each<std::uint8_t>(to, stride, from, count, [=](std::uint8_t element) {
@@ -78,8 +84,8 @@ void unpack(MatrixValue* to, int stride, const void* from, int count, MatrixDtyp
         return MatrixValue{.f = sign * kE5m2[element]};
       });
     case MatrixDtype::s8:
-      return unpack_each<std::int8_t>(to, stride, from, count,
-                                      [](std::int8_t element) { return MatrixValue{.i = element}; });
+      return unpack_each<std::int8_t>(
+          to, stride, from, count, [](std::int8_t element) { return MatrixValue{.i = element}; });
     case MatrixDtype::u8:
       return unpack_each<std::uint8_t>(
           to, stride, from, count, [](std::uint8_t element) { return MatrixValue{.i = element}; });
@@ -109,8 +115,7 @@ void pack_accumulators(void* registers, const MatrixValue* from, int count, Matr
 void multiply_add(MatrixUnit unit, MatrixTypes types, int m, int n, int k, const MatrixValue* a,
                   const MatrixValue* b, MatrixValue* d) {
   if (types.d == MatrixDtype::s32) return multiply_add_integers(m, n, k, a, b, d);
-  const Accumulator result =
-      types.d == MatrixDtype::fp16 ? Accumulator::fp16 : Accumulator::f32;
+  const Accumulator result = types.d == MatrixDtype::fp16 ? Accumulator::fp16 : Accumulator::f32;
   const TensorCoreRules rules =
       tensor_core_rules(unit, float_type(types.a), float_type(types.b), result);
   mma_f32(rules, m, n, k, &a->f, &b->f, &d->f);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The state machine of an mbarrier. Source: PTX ISA, "mbarrier object", "Phase of the mbarrier object",
-// "Tracking asynchronous operations by the mbarrier object".
+// The state machine of an mbarrier. Source: PTX ISA, "mbarrier object", "Phase of the mbarrier
+// object", "Tracking asynchronous operations by the mbarrier object".
 #include "rooftile/device/sim/mbarrier.h"
 
 #include <cstdlib>
@@ -22,8 +22,8 @@ std::uint64_t memory_of(const MbarrierState& barrier) {
 }
 
 std::string name_of(Block& owner, std::uint32_t address) {
-  return "the mbarrier at " + describe_shared(owner, reinterpret_cast<std::uint64_t>(
-                                                         window_pointer(owner, address)));
+  return "the mbarrier at " +
+         describe_shared(owner, reinterpret_cast<std::uint64_t>(window_pointer(owner, address)));
 }
 
 [[noreturn]] void refuse(FindingKind kind, std::uint32_t pc, const std::string& text) {
@@ -47,10 +47,12 @@ void check_use(Block& owner, std::uint32_t address, bool is_write, std::uint32_t
                 .is_write = is_write,
                 .is_strong = !is_write,
                 .pc = pc},
-               owner, reinterpret_cast<std::uint64_t>(window_pointer(owner, address)), kBarrierBytes);
+               owner, reinterpret_cast<std::uint64_t>(window_pointer(owner, address)),
+               kBarrierBytes);
 }
 
-MbarrierState& live_barrier(Block& owner, std::uint32_t address, const char* what, std::uint32_t pc) {
+MbarrierState& live_barrier(Block& owner, std::uint32_t address, const char* what,
+                            std::uint32_t pc) {
   if (address % kBarrierBytes != 0)
     refuse(FindingKind::misaligned, pc,
            std::string(what) + ": " + name_of(owner, address) + " is not aligned to 8 bytes");
@@ -153,10 +155,12 @@ SharedPlace shared_place(const void* pointer, const char* what, std::uint32_t pc
   const auto address = reinterpret_cast<std::uint64_t>(pointer);
   Block* owner = owner_of_shared(address);
   if (owner == nullptr)
-    refuse(FindingKind::bad_operand, pc, std::string(what) + ": an address outside of shared memory");
+    refuse(FindingKind::bad_operand, pc,
+           std::string(what) + ": an address outside of shared memory");
   if (owner->live == 0)
-    refuse(FindingKind::out_of_bounds, pc,
-           std::string(what) + ": shared memory of " + describe_block(*owner) + ", which has ended");
+    refuse(
+        FindingKind::out_of_bounds, pc,
+        std::string(what) + ": shared memory of " + describe_block(*owner) + ", which has ended");
   return {owner, window_address(*owner, address)};
 }
 
@@ -261,7 +265,8 @@ void mbarrier_arrive_cluster(void* pointer, std::uint32_t count, std::uint32_t b
 void mbarrier_expect(void* pointer, std::uint32_t bytes, bool in_cluster) {
   const std::uint32_t pc = ROOFTILE_SIM_PC;
   const char* const what = "mbarrier.expect_tx";
-  const SharedPlace place = in_cluster ? shared_place(pointer, what, pc) : own_place(pointer, what, pc);
+  const SharedPlace place =
+      in_cluster ? shared_place(pointer, what, pc) : own_place(pointer, what, pc);
   MbarrierState& barrier = live_barrier(*place.owner, place.address, what, pc);
   expect(*place.owner, barrier, bytes, pc);
 }
@@ -312,8 +317,9 @@ void end_mbarriers(Block& block) {
   for (const auto& barrier : mbarriers_of(block).all) {
     if (barrier->issued_clock <= barrier->waited_clock) continue;
     report(FindingKind::missing_wait, barrier->issued_pc, 0,
-           describe_block(block) + ": a copy to shared memory was issued, and the block ended without"
-                                   " a wait for phase " +
+           describe_block(block) +
+               ": a copy to shared memory was issued, and the block ended without"
+               " a wait for phase " +
                std::to_string(barrier->issued_clock - barrier->first_clock) + " of " +
                name_of(block, barrier->address));
   }

@@ -20,7 +20,7 @@ struct MbarrierState {
   std::uint32_t pending = 0;  // arrivals that the phase still waits for
   std::int64_t bytes = 0;     // expected and not copied; negative: copied before they were expected
   std::uint32_t phase = 0;
-  std::uint32_t first_clock = 1;  // of the agent in phase 0
+  std::uint32_t first_clock = 1;   // of the agent in phase 0
   std::uint32_t waited_clock = 0;  // up to which some thread has waited
   std::uint32_t issued_clock = 0;  // of the last copy
   std::uint32_t issued_pc = 0;
@@ -61,8 +61,8 @@ struct SharedPlace {
 /// Ends the launch with a finding for an address that is in none, or in a block that has ended.
 SharedPlace shared_place(const void* pointer, const char* what, std::uint32_t pc);
 
-/// The barrier that the current thread names, for an operation other than a transaction. Ends the launch
-/// with a finding where there is none.
+/// The barrier that the current thread names, for an operation other than a transaction. Ends the
+/// launch with a finding where there is none.
 MbarrierState& generic_barrier(Block& owner, std::uint32_t address, const char* what,
                                std::uint32_t pc);
 /// One arrival by the engine that works for a thread (cp.async.mbarrier.arrive).

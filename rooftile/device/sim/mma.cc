@@ -37,18 +37,21 @@ void read_lane(MmaOperands& to, const MmaForm& form, const MmaRegisters& from, i
   unpack(elements.data(), 1, from.a, count_a, form.a);
   for (int i = 0; i < count_a; ++i) {
     const FragmentElement at = mma_operand_a<kBits>(lane, i);
-    to.a[static_cast<std::size_t>(at.row * form.k + at.column)] = elements[static_cast<std::size_t>(i)];
+    to.a[static_cast<std::size_t>(at.row * form.k + at.column)] =
+        elements[static_cast<std::size_t>(i)];
   }
   const int count_b = kColumns * form.k / kLanes;
   unpack(elements.data(), 1, from.b, count_b, form.b);
   for (int i = 0; i < count_b; ++i) {
     const FragmentElement at = mma_operand_b<kBits>(lane, i);
-    to.b[static_cast<std::size_t>(at.column * kColumns + at.row)] = elements[static_cast<std::size_t>(i)];
+    to.b[static_cast<std::size_t>(at.column * kColumns + at.row)] =
+        elements[static_cast<std::size_t>(i)];
   }
   unpack_accumulators(elements.data(), from.c, kAccumulators, form.d);
   for (int i = 0; i < kAccumulators; ++i) {
     const FragmentElement at = mma_accumulator(lane, i);
-    to.d[static_cast<std::size_t>(at.row * kColumns + at.column)] = elements[static_cast<std::size_t>(i)];
+    to.d[static_cast<std::size_t>(at.row * kColumns + at.column)] =
+        elements[static_cast<std::size_t>(i)];
   }
 }
 
@@ -85,17 +88,20 @@ void multiply_warp(const MmaForm& form, const Warp& warp) {
 void mma(const MmaForm& form, void* d, const std::uint32_t* a, const std::uint32_t* b,
          const void* c) {
   const std::uint32_t pc = ROOFTILE_SIM_PC;
-  const auto bytes_a = static_cast<std::uint32_t>(kRows * form.k * (form.a == MatrixDtype::tf32 ? 4 : is_16_bit(form.a) ? 2 : 1) / kLanes);
+  const auto bytes_a = static_cast<std::uint32_t>(kRows * form.k *
+                                                  (form.a == MatrixDtype::tf32 ? 4
+                                                   : is_16_bit(form.a)         ? 2
+                                                                               : 1) /
+                                                  kLanes);
   const std::uint32_t bytes_d = form.d == MatrixDtype::fp16 ? 8 : 16;
   note_registers(a, bytes_a, false, pc);
   note_registers(b, bytes_a / 2, false, pc);
   note_registers(c, bytes_d, false, pc);
   note_registers(d, bytes_d, true, pc);
   const MmaRegisters mine{d, a, b, c};
-  const std::uint32_t kind = kMma + static_cast<std::uint32_t>(form.a) * 16 +
-                             static_cast<std::uint32_t>(form.b) * 256 +
-                             static_cast<std::uint32_t>(form.d) +
-                             static_cast<std::uint32_t>(form.k) * 65536;
+  const std::uint32_t kind =
+      kMma + static_cast<std::uint32_t>(form.a) * 16 + static_cast<std::uint32_t>(form.b) * 256 +
+      static_cast<std::uint32_t>(form.d) + static_cast<std::uint32_t>(form.k) * 65536;
   gather_warp(kind, 0xffffffff, reinterpret_cast<std::uint64_t>(&mine), 0, kLanes, pc,
               [&form](Warp& warp, std::uint32_t lanes) {
                 if (lanes == 0xffffffff) multiply_warp(form, warp);

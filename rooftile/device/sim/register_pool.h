@@ -10,8 +10,8 @@
 namespace rooftile::sim {
 
 struct RegisterPool {
-  std::array<int, kWarps> per_thread{};     // as set by the warp's last setmaxnreg; 0: as launched
-  std::array<std::uint32_t, kWarps> pc{};   // of that
+  std::array<int, kWarps> per_thread{};    // as set by the warp's last setmaxnreg; 0: as launched
+  std::array<std::uint32_t, kWarps> pc{};  // of that
 };
 
 /// When the block has ended: did the warps of each warpgroup set the same, and did it fit?

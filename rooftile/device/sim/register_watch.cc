@@ -24,8 +24,8 @@ void RegisterWatch::note(std::uint64_t address, std::uint32_t bytes, bool is_wri
     report(FindingKind::registers, pc, array->pc,
            describe_here() + (is_write ? " writes" : " reads") + " registers of the " +
                (array->accumulators >= 0 ? "accumulators" : "operand A") + " of the wgmma at " +
-               source_line(array->pc) + ", which is in flight: wgmma.wait_group is missing or lets" +
-               " its group run on");
+               source_line(array->pc) +
+               ", which is in flight: wgmma.wait_group is missing or lets" + " its group run on");
   if (touches_.size() >= kTouches) return;
   for (auto touch = touches_.rbegin(); touch != touches_.rend(); ++touch)
     if (touch->is_write == is_write && address <= touch->end && touch->begin <= end) {

@@ -11,7 +11,7 @@ namespace rooftile::sim {
 
 struct RegisterArray {
   std::uint64_t begin = 0, end = 0;
-  int accumulators = -1;        // of Warpgroup, -1 for registers of operand A
+  int accumulators = -1;         // of Warpgroup, -1 for registers of operand A
   std::uint32_t last_group = 0;  // of the wgmma that use it
   std::uint32_t pc = 0;          // of the latest
 };

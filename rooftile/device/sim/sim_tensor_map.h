@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The simulator's tensor map: the same 128 bytes as the GPU's, in a format of its own, with a checksum
-// by which a kernel that passes something else is found out.
+// The simulator's tensor map: the same 128 bytes as the GPU's, in a format of its own, with a
+// checksum by which a kernel that passes something else is found out.
 #pragma once
 
 #include <optional>

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // A box of a tensor as TMA copies it: row by row, each to its place in global and in shared memory.
-// Sources: PTX ISA, "Tensors: Tiled Mode, Swizzling Modes"; CUDA Driver API, cuTensorMapEncodeTiled; and
-// an H200, for what they leave open: with a swizzle, rows lie as far apart as the swizzle is wide, bytes
-// between them are neither written nor counted; the swizzle is of the address, not of the offset in the
-// box; the innermost coordinate must lie at a multiple of 16 bytes.
+// Sources: PTX ISA, "Tensors: Tiled Mode, Swizzling Modes"; CUDA Driver API,
+// cuTensorMapEncodeTiled; and an H200, for what they leave open: with a swizzle, rows lie as far
+// apart as the swizzle is wide, bytes between them are neither written nor counted; the swizzle is
+// of the address, not of the offset in the box; the innermost coordinate must lie at a multiple of
+// 16 bytes.
 #pragma once
 
 #include <array>

@@ -72,8 +72,8 @@ void tma_load(void* destination, const TensorMap* map, int rank, const std::int3
   const SharedPlace on = shared_place(barrier, kWhat, pc);
   require_aligned(to.address, kBoxAlignment, kWhat, "the destination in shared memory", pc);
   if (to.owner != on.owner)
-    refuse_operand(FindingKind::bad_operand, kWhat, "destination and mbarrier are of different blocks",
-                   pc);
+    refuse_operand(FindingKind::bad_operand, kWhat,
+                   "destination and mbarrier are of different blocks", pc);
   ++worker->counters[SimCounter::tma_instructions];
   for (std::uint32_t r = 0; r < box.rows; ++r) {
     const TmaBox::Row row = box.row(r);

@@ -11,8 +11,7 @@ namespace {
 constexpr std::int64_t kCoordinateBytes = 16;
 
 TensorMapSpec spec_of(const TensorMap* map, const char* what, std::uint32_t pc) {
-  const std::optional<TensorMapSpec> spec =
-      map != nullptr ? decode_tensor_map(*map) : std::nullopt;
+  const std::optional<TensorMapSpec> spec = map != nullptr ? decode_tensor_map(*map) : std::nullopt;
   if (!spec)
     refuse_operand(FindingKind::bad_operand, what,
                    "the tensor map is none that Device::encode_tensor_map() made for the simulator",
@@ -26,10 +25,10 @@ TmaBox box_of(const TensorMap* map, int rank, const std::int32_t* at, bool is_wr
               const char* what, std::uint32_t pc) {
   const TensorMapSpec spec = spec_of(map, what, pc);
   if (spec.rank != rank)
-    refuse_operand(FindingKind::bad_operand, what,
-                   std::to_string(rank) + " coordinates for a tensor of rank " +
-                       std::to_string(spec.rank),
-                   pc);
+    refuse_operand(
+        FindingKind::bad_operand, what,
+        std::to_string(rank) + " coordinates for a tensor of rank " + std::to_string(spec.rank),
+        pc);
   TmaBox box(spec, at);
   if (std::int64_t{at[0]} * box.element_bytes % kCoordinateBytes != 0)
     refuse_operand(FindingKind::bad_operand, what,
@@ -37,7 +36,8 @@ TmaBox box_of(const TensorMap* map, int rank, const std::int32_t* at, bool is_wr
                        std::to_string(std::int64_t{at[0]} * box.element_bytes) +
                        " bytes, no multiple of 16",
                    pc);
-  require_global(reinterpret_cast<std::uint64_t>(spec.data), box.tensor_bytes(), is_write, what, pc);
+  require_global(reinterpret_cast<std::uint64_t>(spec.data), box.tensor_bytes(), is_write, what,
+                 pc);
   return box;
 }
 

@@ -10,8 +10,9 @@ namespace rooftile::sim {
 /// Where a box must begin in shared memory.
 constexpr std::uint32_t kBoxAlignment = 128;
 
-/// The box of `map` at these coordinates. Ends the launch with a finding for what is no tensor map, one
-/// of another rank or of a tensor that is not in global memory, and coordinates that TMA cannot take.
+/// The box of `map` at these coordinates. Ends the launch with a finding for what is no tensor map,
+/// one of another rank or of a tensor that is not in global memory, and coordinates that TMA cannot
+/// take.
 TmaBox box_of(const TensorMap* map, int rank, const std::int32_t* at, bool is_write,
               const char* what, std::uint32_t pc);
 

@@ -26,7 +26,8 @@ void check_store(const TmaBox& box, const BulkActors& actors, Block& owner, std:
   for (std::uint32_t r = 0; r < box.rows; ++r) {
     const TmaBox::Row row = box.row(r);
     for (std::uint32_t at = 0; at < box.row_bytes; at += kSwizzleChunkBytes)
-      check_shared(actors.reader, owner, box.shared_address(address, r, at), kSwizzleChunkBytes, false);
+      check_shared(actors.reader, owner, box.shared_address(address, r, at), kSwizzleChunkBytes,
+                   false);
     check_global(actors.writer, row.global, row.end - row.begin, true, is_atomic);
     count_sectors(row.global, row.end - row.begin, true);
   }
@@ -43,7 +44,8 @@ Source source_of(const TensorMap* map, int rank, const std::int32_t* at, const v
   const TmaBox box = box_of(map, rank, at, true, what, pc);
   const SharedPlace from = shared_place(source, what, pc);
   if (from.owner != worker->block)
-    refuse_operand(FindingKind::bad_operand, what, "the source is in another block's shared memory", pc);
+    refuse_operand(FindingKind::bad_operand, what, "the source is in another block's shared memory",
+                   pc);
   require_aligned(from.address, kBoxAlignment, what, "the source in shared memory", pc);
   require_shared(*from.owner, from.address, box.shared_bytes(), what, pc);
   ++worker->counters[SimCounter::tma_instructions];
@@ -63,7 +65,8 @@ void tma_store(const TensorMap* map, int rank, const std::int32_t* at, const voi
     for (std::uint32_t r = 0; r < from.box.rows; ++r) {
       const TmaBox::Row row = from.box.row(r);
       read_row(bytes.data(), from.box, r, *from.owner, from.address);
-      std::memcpy(reinterpret_cast<void*>(row.global), bytes.data() + row.begin, row.end - row.begin);
+      std::memcpy(reinterpret_cast<void*>(row.global), bytes.data() + row.begin,
+                  row.end - row.begin);
     }
   });
 }

@@ -38,8 +38,8 @@ void start(Warpgroup& group, std::uint64_t number) {
   WgmmaOperation& operation = group.operation(number);
   SimCounters& counters = worker->counters;
   const WgmmaForm& form = operation.form;
-  const auto multiply_adds = static_cast<std::uint64_t>(kWgmmaRows * form.n) *
-                             static_cast<std::uint64_t>(form.k);
+  const auto multiply_adds =
+      static_cast<std::uint64_t>(kWgmmaRows * form.n) * static_cast<std::uint64_t>(form.k);
   counters[SimCounter::wgmma_instructions] += 1;
   counters[SimCounter::wgmma_multiply_adds] += multiply_adds;
   counters[SimCounter::wgmma_shared_bytes] +=
@@ -115,8 +115,12 @@ void wgmma(const WgmmaForm& form, void* d, const std::uint32_t* a_registers, std
   Warpgroup& group = warpgroup_of(block, thread);
   const std::size_t lane = lane_of(thread);
   const std::uint64_t number = group.issued[lane]++;
-  WgmmaOperation mine{.form = form, .a = a, .b = b, .accumulate = accumulate,
-                      .is_a_shared = a_registers == nullptr, .pc = pc,
+  WgmmaOperation mine{.form = form,
+                      .a = a,
+                      .b = b,
+                      .accumulate = accumulate,
+                      .is_a_shared = a_registers == nullptr,
+                      .pc = pc,
                       .group = group.committed[lane]};
   if (number == group.first_operation + group.operations.size()) {
     check_descriptors(mine);
@@ -130,7 +134,8 @@ void wgmma(const WgmmaForm& form, void* d, const std::uint32_t* a_registers, std
   take_registers(group, operation, thread, d);
   if (a_registers != nullptr) {
     operation.a_registers.resize(4 * kWarpgroupThreads);
-    std::copy_n(a_registers, 4, operation.a_registers.begin() + static_cast<std::ptrdiff_t>(4 * lane));
+    std::copy_n(a_registers, 4,
+                operation.a_registers.begin() + static_cast<std::ptrdiff_t>(4 * lane));
     group.watches[lane].in_flight().push_back(
         {.begin = reinterpret_cast<std::uint64_t>(a_registers),
          .end = reinterpret_cast<std::uint64_t>(a_registers + 4),
@@ -184,9 +189,9 @@ void end_wgmma(WgmmaEngine& engine) {
         continue;
       report(FindingKind::missing_wait, operation.pc, 0,
              describe_block(*group->block) + ": " +
-                 std::to_string(kWarpgroupThreads - operation.waited) +
-                 " threads of warpgroup " + std::to_string(group->number) +
-                 " end without wgmma.wait_group for the wgmma at " + source_line(operation.pc));
+                 std::to_string(kWarpgroupThreads - operation.waited) + " threads of warpgroup " +
+                 std::to_string(group->number) + " end without wgmma.wait_group for the wgmma at " +
+                 source_line(operation.pc));
     }
   }
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a block keeps of its wgmma instructions. An instruction is issued when all 128 threads of its
-// warpgroup have executed it, and happens any time before the last of them has waited for it. Until
-// then its accumulators are here and the threads' registers hold a NaN.
+// What a block keeps of its wgmma instructions. An instruction is issued when all 128 threads of
+// its warpgroup have executed it, and happens any time before the last of them has waited for it.
+// Until then its accumulators are here and the threads' registers hold a NaN.
 #pragma once
 
 #include <array>
@@ -46,9 +46,9 @@ struct WgmmaOperation {
   int arrived = 0;  // threads that executed it
   int waited = 0;   // threads that waited for it
   bool has_happened = false;
-  std::vector<std::uint32_t> a_registers{};           // 4 of each thread
-  std::vector<SharedRun> a_runs{}, b_runs{};          // what it reads
-  std::array<std::uint32_t, 5> a_runs_of_warp{};      // [w], [w + 1]: those of warp w
+  std::vector<std::uint32_t> a_registers{};       // 4 of each thread
+  std::vector<SharedRun> a_runs{}, b_runs{};      // what it reads
+  std::array<std::uint32_t, 5> a_runs_of_warp{};  // [w], [w + 1]: those of warp w
 
   [[nodiscard]] WgmmaOperand operand_a() const {
     return {a, form.major_a, form.a, kWgmmaRows, form.k, form.scale_a};
@@ -60,7 +60,7 @@ struct WgmmaOperation {
 
 struct Warpgroup {
   Block* block = nullptr;
-  int number = 0;  // in the block
+  int number = 0;                           // in the block
   std::deque<WgmmaOperation> operations{};  // the first has number first_operation
   std::uint64_t first_operation = 0;
   std::array<std::uint64_t, kWarpgroupThreads> issued{};  // operations, by thread

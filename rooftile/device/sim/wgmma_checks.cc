@@ -121,8 +121,9 @@ void check_registers(Warpgroup& group, const WgmmaOperation& operation, int thre
     report(FindingKind::registers, pc, 0,
            describe_here() + ": no wgmma.fence before the first wgmma");
   const auto begin = reinterpret_cast<std::uint64_t>(d);
-  const std::uint64_t end = begin + static_cast<std::uint64_t>(
-      operation.form.n * (operation.form.d == MatrixDtype::fp16 ? 1 : 2));
+  const std::uint64_t end =
+      begin + static_cast<std::uint64_t>(operation.form.n *
+                                         (operation.form.d == MatrixDtype::fp16 ? 1 : 2));
   const auto a_begin = reinterpret_cast<std::uint64_t>(a);
   const std::uint32_t touched_d = watch.touched(begin, end, false);
   const std::uint32_t touched_a = a == nullptr ? 0 : watch.touched(a_begin, a_begin + 16, true);

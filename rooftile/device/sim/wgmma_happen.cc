@@ -17,8 +17,9 @@ void read_a_registers(MatrixValue* values, const WgmmaOperation& operation) {
   constexpr int kElements = 4 * 32 / kBits;  // of a thread
   std::array<MatrixValue, kElements> elements;
   for (int thread = 0; thread < kWarpgroupThreads; ++thread) {
-    unpack(elements.data(), 1, operation.a_registers.data() + 4 * static_cast<std::ptrdiff_t>(thread),
-           kElements, operation.form.a, operation.form.scale_a);
+    unpack(elements.data(), 1,
+           operation.a_registers.data() + 4 * static_cast<std::ptrdiff_t>(thread), kElements,
+           operation.form.a, operation.form.scale_a);
     for (int i = 0; i < kElements; ++i) {
       const FragmentElement at = wgmma_operand_a<kBits>(thread, i);
       values[at.row * operation.form.k + at.column] = elements[static_cast<std::size_t>(i)];

@@ -40,9 +40,9 @@ std::uint32_t WgmmaOperand::address(int line, int chunk) const {
               c * (is_k_major ? layout.leading_bytes : layout.stride_bytes);
   } else {
     offset += row / 8 * layout.stride_bytes;
-    offset += major == Major::k ? c * kChunk
-                                : c / chunks_of_row * layout.leading_bytes +
-                                      c % chunks_of_row * kChunk;
+    offset += major == Major::k
+                  ? c * kChunk
+                  : c / chunks_of_row * layout.leading_bytes + c % chunks_of_row * kChunk;
   }
   return swizzled(layout.swizzle, (descriptor_address(descriptor) + offset) & kAddressMask);
 }

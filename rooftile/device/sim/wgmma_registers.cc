@@ -37,13 +37,17 @@ void load(Accumulators& of, int lane) {
   std::array<MatrixValue, 128> values;
   unpack_accumulators(values.data(), of.registers[static_cast<std::size_t>(lane)], of.count(),
                       of.type);
-  each_element(of, lane, [&](int i, MatrixValue& value) { value = values[static_cast<std::size_t>(i)]; });
+  each_element(of, lane,
+               [&](int i, MatrixValue& value) { value = values[static_cast<std::size_t>(i)]; });
 }
 
 void store(Accumulators& of, int lane) {
   std::array<MatrixValue, 128> values;
-  each_element(of, lane, [&](int i, const MatrixValue& value) { values[static_cast<std::size_t>(i)] = value; });
-  pack_accumulators(of.registers[static_cast<std::size_t>(lane)], values.data(), of.count(), of.type);
+  each_element(of, lane, [&](int i, const MatrixValue& value) {
+    values[static_cast<std::size_t>(i)] = value;
+  });
+  pack_accumulators(of.registers[static_cast<std::size_t>(lane)], values.data(), of.count(),
+                    of.type);
 }
 
 bool is_poisoned(const std::uint8_t* registers, std::uint32_t bytes) {
@@ -62,8 +66,7 @@ void take_registers(Warpgroup& group, WgmmaOperation& operation, int thread, voi
   const auto lane = static_cast<std::size_t>(thread % kWarpgroupThreads);
   auto* const registers = static_cast<std::uint8_t*>(d);
   operation.accumulators = find_accumulators(group, operation, lane, registers);
-  Accumulators& accumulators =
-      group.accumulators[static_cast<std::size_t>(operation.accumulators)];
+  Accumulators& accumulators = group.accumulators[static_cast<std::size_t>(operation.accumulators)];
   const auto begin = reinterpret_cast<std::uint64_t>(d);
   const std::uint64_t end = begin + accumulators.bytes();
   RegisterArray* const other = group.watches[lane].find(begin, end);

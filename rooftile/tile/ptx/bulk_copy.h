@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Copies of bytes by the asynchronous engine. Addresses and sizes are multiples of 16 bytes. One thread
-// issues a copy; loads count their bytes on an mbarrier, stores belong to bulk groups (bulk_group.h).
-// Source: PTX ISA, "cp.async.bulk", "cp.async.bulk.prefetch", "st.async".
+// Copies of bytes by the asynchronous engine. Addresses and sizes are multiples of 16 bytes. One
+// thread issues a copy; loads count their bytes on an mbarrier, stores belong to bulk groups
+// (bulk_group.h). Source: PTX ISA, "cp.async.bulk", "cp.async.bulk.prefetch", "st.async".
 #pragma once
 
 #include "rooftile/tile/language.h"
@@ -52,18 +52,19 @@ __device__ __forceinline__ void bulk_load_multicast(void* destination, const voi
 __device__ __forceinline__ void bulk_store(void* destination, const void* source, uint32_t bytes,
                                            CacheHint hint = CacheHint::evict_normal) {
 #ifdef __CUDACC__
-  asm volatile("cp.async.bulk.global.shared::cta.bulk_group.L2::cache_hint [%0], [%1], %2, %3;" ::"l"(
-                   __cvta_generic_to_global(destination)),
-               "r"(shared_address(source)), "r"(bytes), "l"(hint)
-               : "memory");
+  asm volatile(
+      "cp.async.bulk.global.shared::cta.bulk_group.L2::cache_hint [%0], [%1], %2, %3;" ::"l"(
+          __cvta_generic_to_global(destination)),
+      "r"(shared_address(source)), "r"(bytes), "l"(hint)
+      : "memory");
 #else
   (void)hint;
   sim::bulk_store(destination, source, bytes);
 #endif
 }
 
-/// cp.async.bulk, from this block's shared memory to that of any block of the cluster; `barrier` is of
-/// the block that `destination` belongs to (map_shared()).
+/// cp.async.bulk, from this block's shared memory to that of any block of the cluster; `barrier` is
+/// of the block that `destination` belongs to (map_shared()).
 __device__ __forceinline__ void bulk_copy_cluster(void* destination, const void* source,
                                                   uint32_t bytes, Mbarrier* barrier) {
 #ifdef __CUDACC__
@@ -88,8 +89,8 @@ __device__ __forceinline__ void bulk_prefetch(const void* source, uint32_t bytes
 #endif
 }
 
-/// st.async.shared::cluster.b32: a register to the shared memory of any block of the cluster, counted as
-/// 4 bytes on `barrier` of that block.
+/// st.async.shared::cluster.b32: a register to the shared memory of any block of the cluster,
+/// counted as 4 bytes on `barrier` of that block.
 __device__ __forceinline__ void store_async(uint32_t* destination, uint32_t value,
                                             Mbarrier* barrier) {
 #ifdef __CUDACC__
@@ -106,8 +107,8 @@ __device__ __forceinline__ void store_async(uint32_t* destination, uint32_t valu
 __device__ __forceinline__ void store_async(uint4* destination, uint4 value, Mbarrier* barrier) {
 #ifdef __CUDACC__
   asm volatile(
-      "st.async.shared::cluster.mbarrier::complete_tx::bytes.v4.b32 [%0], {%1, %2, %3, %4}, [%5];" ::"r"(
-          shared_address(destination)),
+      "st.async.shared::cluster.mbarrier::complete_tx::bytes.v4.b32 [%0], {%1, %2, %3, %4}, [%5];" ::
+          "r"(shared_address(destination)),
       "r"(value.x), "r"(value.y), "r"(value.z), "r"(value.w), "r"(shared_address(barrier))
       : "memory");
 #else

@@ -29,7 +29,8 @@ __device__ __forceinline__ void bulk_wait() {
 #endif
 }
 
-/// cp.async.bulk.wait_group.read: until they have read their sources, which may then be overwritten.
+/// cp.async.bulk.wait_group.read: until they have read their sources, which may then be
+/// overwritten.
 template <int kPending>
 __device__ __forceinline__ void bulk_wait_read() {
 #ifdef __CUDACC__

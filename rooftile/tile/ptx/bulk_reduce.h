@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Bytes of shared memory that the asynchronous engine combines with global memory, or with the shared
-// memory of a block of the cluster: element by element, atomically. Addresses and sizes are multiples of
-// 16 bytes. Source: PTX ISA, "cp.reduce.async.bulk".
+// Bytes of shared memory that the asynchronous engine combines with global memory, or with the
+// shared memory of a block of the cluster: element by element, atomically. Addresses and sizes are
+// multiples of 16 bytes. Source: PTX ISA, "cp.reduce.async.bulk".
 #pragma once
 
 #include "rooftile/formats/bf16.h"
@@ -11,28 +11,29 @@
 namespace rooftile {
 
 #ifdef __CUDACC__
-#define ROOFTILE_BULK_REDUCE(name, op, ptx, type, number)                                         \
-  __device__ __forceinline__ void name(type* destination, const type* source, uint32_t bytes) {   \
-    asm volatile("cp.reduce.async.bulk.global.shared::cta.bulk_group." ptx " [%0], [%1], %2;" ::  \
-                     "l"(__cvta_generic_to_global(destination)),                                  \
-                 "r"(shared_address(source)), "r"(bytes)                                          \
-                 : "memory");                                                                     \
+#define ROOFTILE_BULK_REDUCE(name, op, ptx, type, number)                                       \
+  __device__ __forceinline__ void name(type* destination, const type* source, uint32_t bytes) { \
+    asm volatile("cp.reduce.async.bulk.global.shared::cta.bulk_group." ptx                      \
+                 " [%0], [%1], %2;" ::"l"(__cvta_generic_to_global(destination)),               \
+                 "r"(shared_address(source)), "r"(bytes)                                        \
+                 : "memory");                                                                   \
   }
-#define ROOFTILE_BULK_REDUCE_CLUSTER(name, op, ptx, type, number)                                 \
-  __device__ __forceinline__ void name(type* destination, const type* source, uint32_t bytes,     \
-                                       Mbarrier* barrier) {                                       \
-    asm volatile(                                                                                 \
-        "cp.reduce.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes." ptx      \
-        " [%0], [%1], %2, [%3];" ::"r"(shared_address(destination)),                              \
-        "r"(shared_address(source)), "r"(bytes), "r"(shared_address(barrier))                     \
-        : "memory");                                                                              \
+#define ROOFTILE_BULK_REDUCE_CLUSTER(name, op, ptx, type, number)                             \
+  __device__ __forceinline__ void name(type* destination, const type* source, uint32_t bytes, \
+                                       Mbarrier* barrier) {                                   \
+    asm volatile(                                                                             \
+        "cp.reduce.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes." ptx  \
+        " [%0], [%1], %2, [%3];" ::"r"(shared_address(destination)),                          \
+        "r"(shared_address(source)), "r"(bytes), "r"(shared_address(barrier))                 \
+        : "memory");                                                                          \
   }
 #else
-#define ROOFTILE_BULK_REDUCE(name, op, ptx, type, number)                                  \
-  inline void name(type* destination, const type* source, uint32_t bytes) {                \
-    sim::bulk_reduce(sim::Atomic::op, sim::Number::number, sizeof(type), destination, source, bytes); \
+#define ROOFTILE_BULK_REDUCE(name, op, ptx, type, number)                                     \
+  inline void name(type* destination, const type* source, uint32_t bytes) {                   \
+    sim::bulk_reduce(sim::Atomic::op, sim::Number::number, sizeof(type), destination, source, \
+                     bytes);                                                                  \
   }
-#define ROOFTILE_BULK_REDUCE_CLUSTER(name, op, ptx, type, number)                           \
+#define ROOFTILE_BULK_REDUCE_CLUSTER(name, op, ptx, type, number)                              \
   inline void name(type* destination, const type* source, uint32_t bytes, Mbarrier* barrier) { \
     sim::bulk_reduce_cluster(sim::Atomic::op, sim::Number::number, sizeof(type), destination,  \
                              source, bytes, barrier);                                          \

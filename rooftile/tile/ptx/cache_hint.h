@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// How long the L2 cache keeps what an instruction brings. A hint is a policy of createpolicy.fractional
-// for all of the lines. Source: PTX ISA, "Cache Eviction Priority Hints" and "createpolicy"; the
-// values are what ptxas makes of createpolicy.fractional.L2::evict_*.b64 with fraction 1.
+// How long the L2 cache keeps what an instruction brings. A hint is a policy of
+// createpolicy.fractional for all of the lines. Source: PTX ISA, "Cache Eviction Priority Hints"
+// and "createpolicy"; the values are what ptxas makes of createpolicy.fractional.L2::evict_*.b64
+// with fraction 1.
 #pragma once
 
 #include "rooftile/formats/host_device.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The cluster that a block belongs to: its place in it, the barrier of all its threads, and the shared
-// memory of its blocks. Source: PTX ISA, "Special Registers: %cluster_ctarank", "barrier.cluster",
-// "mapa".
+// The cluster that a block belongs to: its place in it, the barrier of all its threads, and the
+// shared memory of its blocks. Source: PTX ISA, "Special Registers: %cluster_ctarank",
+// "barrier.cluster", "mapa".
 #pragma once
 
 #include "rooftile/tile/language.h"
@@ -72,8 +72,8 @@ __device__ __forceinline__ void cluster_sync() {
   cluster_wait();
 }
 
-/// mapa: the same variable in the shared memory of block `rank` of the cluster. Plain loads and stores
-/// through the pointer work while that block runs.
+/// mapa: the same variable in the shared memory of block `rank` of the cluster. Plain loads and
+/// stores through the pointer work while that block runs.
 template <class T>
 __device__ __forceinline__ T* map_shared(T* pointer, uint32_t rank) {
 #ifdef __CUDACC__

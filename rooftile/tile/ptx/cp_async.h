@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Copies of 4, 8 or 16 bytes a thread from global to shared memory, that do not pass through registers.
-// The thread waits by groups; others then need a barrier. Source: PTX ISA, "cp.async",
+// Copies of 4, 8 or 16 bytes a thread from global to shared memory, that do not pass through
+// registers. The thread waits by groups; others then need a barrier. Source: PTX ISA, "cp.async",
 // "cp.async.commit_group", "cp.async.wait_group", "cp.async.mbarrier.arrive".
 #pragma once
 
@@ -67,8 +67,8 @@ __device__ __forceinline__ void cp_async_wait_all() {
 #endif
 }
 
-/// cp.async.mbarrier.arrive: when this thread's copies so far are done, an arrival that comes on top of
-/// those that the barrier waits for.
+/// cp.async.mbarrier.arrive: when this thread's copies so far are done, an arrival that comes on
+/// top of those that the barrier waits for.
 __device__ __forceinline__ void cp_async_arrive(Mbarrier* barrier) {
 #ifdef __CUDACC__
   asm volatile("cp.async.mbarrier.arrive.shared::cta.b64 [%0];" ::"r"(shared_address(barrier))

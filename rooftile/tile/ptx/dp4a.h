@@ -13,8 +13,7 @@ __device__ __forceinline__ int32_t dp4a(int32_t a, int32_t b, int32_t c) {
 #else
   auto sum = static_cast<uint32_t>(c);
   for (int shift = 0; shift < 32; shift += 8)
-    sum += static_cast<uint32_t>(static_cast<int8_t>(a >> shift) *
-                                 static_cast<int8_t>(b >> shift));
+    sum += static_cast<uint32_t>(static_cast<int8_t>(a >> shift) * static_cast<int8_t>(b >> shift));
   return static_cast<int32_t>(sum);
 #endif
 }

@@ -10,11 +10,10 @@ namespace rooftile {
 __device__ __forceinline__ bool elect_sync(uint32_t mask = 0xffffffffu) {
 #ifdef __CUDACC__
   uint32_t is_elected;
-  asm volatile(
-      "{.reg .pred p; elect.sync _|p, %1; selp.u32 %0, 1, 0, p;}"
-      : "=r"(is_elected)
-      : "r"(mask)
-      : "memory");
+  asm volatile("{.reg .pred p; elect.sync _|p, %1; selp.u32 %0, 1, 0, p;}"
+               : "=r"(is_elected)
+               : "r"(mask)
+               : "memory");
   return is_elected != 0;
 #else
   const uint32_t lanes = sim::vote(sim::Vote::ballot, mask, 1);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fences between threads and between proxies. Asynchronous copies and wgmma access memory through the
-// asynchronous proxy: what ordinary stores wrote must pass fence_proxy_async() first.
-// Source: PTX ISA, "membar/fence" and "Memory Consistency Model: Proxies".
+// Fences between threads and between proxies. Asynchronous copies and wgmma access memory through
+// the asynchronous proxy: what ordinary stores wrote must pass fence_proxy_async() first. Source:
+// PTX ISA, "membar/fence" and "Memory Consistency Model: Proxies".
 #pragma once
 
 #include "rooftile/tile/language.h"

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Launches that overlap: a kernel that was launched with LaunchShape::programmatic_overlap may begin
-// before the one ahead of it has ended. Source: PTX ISA, "griddepcontrol".
+// Launches that overlap: a kernel that was launched with LaunchShape::programmatic_overlap may
+// begin before the one ahead of it has ended. Source: PTX ISA, "griddepcontrol".
 //
-// The simulator runs launches one after another, which is one of the legal executions: a wait that is
-// missing is not found.
+// The simulator runs launches one after another, which is one of the legal executions: a wait that
+// is missing is not found.
 #pragma once
 
 #include "rooftile/tile/language.h"

@@ -25,13 +25,17 @@ template <Transpose kTranspose = Transpose::no, int kCount>
 __device__ __forceinline__ void ldmatrix(uint32_t (&r)[kCount], const void* row) {
   static_assert(kCount == 1 || kCount == 2 || kCount == 4);
 #ifdef __CUDACC__
-#define ROOFTILE_LDMATRIX(form, list, ...)                                                    \
-  if constexpr (kTranspose == Transpose::yes)                                                 \
-    asm volatile("ldmatrix.sync.aligned.m8n8." form ".trans.shared.b16 {" list "];"           \
-                 : __VA_ARGS__ : "r"(shared_address(row)) : "memory");                        \
-  else                                                                                        \
-    asm volatile("ldmatrix.sync.aligned.m8n8." form ".shared.b16 {" list "];"                 \
-                 : __VA_ARGS__ : "r"(shared_address(row)) : "memory");
+#define ROOFTILE_LDMATRIX(form, list, ...)                                          \
+  if constexpr (kTranspose == Transpose::yes)                                       \
+    asm volatile("ldmatrix.sync.aligned.m8n8." form ".trans.shared.b16 {" list "];" \
+                 : __VA_ARGS__                                                      \
+                 : "r"(shared_address(row))                                         \
+                 : "memory");                                                       \
+  else                                                                              \
+    asm volatile("ldmatrix.sync.aligned.m8n8." form ".shared.b16 {" list "];"       \
+                 : __VA_ARGS__                                                      \
+                 : "r"(shared_address(row))                                         \
+                 : "memory");
   if constexpr (kCount == 1) {
     ROOFTILE_LDMATRIX("x1", "%0}, [%1", "=r"(r[0]))
   } else if constexpr (kCount == 2) {
@@ -50,13 +54,17 @@ template <Transpose kTranspose = Transpose::no, int kCount>
 __device__ __forceinline__ void stmatrix(void* row, const uint32_t (&r)[kCount]) {
   static_assert(kCount == 1 || kCount == 2 || kCount == 4);
 #ifdef __CUDACC__
-#define ROOFTILE_STMATRIX(form, list, ...)                                                   \
-  if constexpr (kTranspose == Transpose::yes)                                                \
-    asm volatile("stmatrix.sync.aligned.m8n8." form ".trans.shared.b16 [%0], {" list "};" :: \
-                 "r"(shared_address(row)), __VA_ARGS__ : "memory");                          \
-  else                                                                                       \
-    asm volatile("stmatrix.sync.aligned.m8n8." form ".shared.b16 [%0], {" list "};" ::       \
-                 "r"(shared_address(row)), __VA_ARGS__ : "memory");
+#define ROOFTILE_STMATRIX(form, list, ...)                                           \
+  if constexpr (kTranspose == Transpose::yes)                                        \
+    asm volatile("stmatrix.sync.aligned.m8n8." form ".trans.shared.b16 [%0], {" list \
+                 "};" ::"r"(shared_address(row)),                                    \
+                 __VA_ARGS__                                                         \
+                 : "memory");                                                        \
+  else                                                                               \
+    asm volatile("stmatrix.sync.aligned.m8n8." form ".shared.b16 [%0], {" list       \
+                 "};" ::"r"(shared_address(row)),                                    \
+                 __VA_ARGS__                                                         \
+                 : "memory");
   if constexpr (kCount == 1) {
     ROOFTILE_STMATRIX("x1", "%1", "r"(r[0]))
   } else if constexpr (kCount == 2) {

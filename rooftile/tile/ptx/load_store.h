@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Loads and stores of 4, 8 or 16 bytes of global memory that say how the caches should treat them. To
-// the simulator they are plain accesses of the same width.
-// Source: PTX ISA, "ld", "ld.global.nc", "st", "Cache Operators", "Cache Eviction Priority Hints".
+// Loads and stores of 4, 8 or 16 bytes of global memory that say how the caches should treat them.
+// To the simulator they are plain accesses of the same width. Source: PTX ISA, "ld",
+// "ld.global.nc", "st", "Cache Operators", "Cache Eviction Priority Hints".
 #pragma once
 
 #include "rooftile/tile/language.h"
@@ -9,61 +9,61 @@
 namespace rooftile {
 
 #ifdef __CUDACC__
-#define ROOFTILE_LOAD(name, ptx)                                                             \
-  template <class T>                                                                         \
-  __device__ __forceinline__ T name(const T* address) {                                      \
-    static_assert(sizeof(T) == 4 || sizeof(T) == 8 || sizeof(T) == 16);                      \
-    union {                                                                                  \
-      uint32_t word[sizeof(T) / 4];                                                          \
-      T value;                                                                               \
-    } data;                                                                                  \
-    const auto from = __cvta_generic_to_global(address);                                     \
-    if constexpr (sizeof(T) == 4)                                                            \
-      asm volatile(ptx ".b32 %0, [%1];" : "=r"(data.word[0]) : "l"(from) : "memory");        \
-    if constexpr (sizeof(T) == 8)                                                            \
-      asm volatile(ptx ".v2.b32 {%0, %1}, [%2];"                                             \
-                   : "=r"(data.word[0]), "=r"(data.word[sizeof(T) / 8])                      \
-                   : "l"(from)                                                               \
-                   : "memory");                                                              \
-    if constexpr (sizeof(T) == 16)                                                           \
-      asm volatile(ptx ".v4.b32 {%0, %1, %2, %3}, [%4];"                                     \
-                   : "=r"(data.word[0]), "=r"(data.word[sizeof(T) / 16]),                    \
-                     "=r"(data.word[sizeof(T) / 16 * 2]), "=r"(data.word[sizeof(T) / 16 * 3]) \
-                   : "l"(from)                                                               \
-                   : "memory");                                                              \
-    return data.value;                                                                       \
-  }
-#define ROOFTILE_STORE(name, ptx)                                                             \
+#define ROOFTILE_LOAD(name, ptx)                                                              \
   template <class T>                                                                          \
-  __device__ __forceinline__ void name(T* address, T value) {                                 \
+  __device__ __forceinline__ T name(const T* address) {                                       \
     static_assert(sizeof(T) == 4 || sizeof(T) == 8 || sizeof(T) == 16);                       \
     union {                                                                                   \
-      T value;                                                                                \
       uint32_t word[sizeof(T) / 4];                                                           \
-    } data{value};                                                                            \
-    const auto to = __cvta_generic_to_global(address);                                        \
+      T value;                                                                                \
+    } data;                                                                                   \
+    const auto from = __cvta_generic_to_global(address);                                      \
     if constexpr (sizeof(T) == 4)                                                             \
-      asm volatile(ptx ".b32 [%0], %1;" ::"l"(to), "r"(data.word[0]) : "memory");             \
+      asm volatile(ptx ".b32 %0, [%1];" : "=r"(data.word[0]) : "l"(from) : "memory");         \
     if constexpr (sizeof(T) == 8)                                                             \
-      asm volatile(ptx ".v2.b32 [%0], {%1, %2};" ::"l"(to), "r"(data.word[0]),                \
-                   "r"(data.word[sizeof(T) / 8])                                              \
+      asm volatile(ptx ".v2.b32 {%0, %1}, [%2];"                                              \
+                   : "=r"(data.word[0]), "=r"(data.word[sizeof(T) / 8])                       \
+                   : "l"(from)                                                                \
                    : "memory");                                                               \
     if constexpr (sizeof(T) == 16)                                                            \
-      asm volatile(ptx ".v4.b32 [%0], {%1, %2, %3, %4};" ::"l"(to), "r"(data.word[0]),        \
-                   "r"(data.word[sizeof(T) / 16]), "r"(data.word[sizeof(T) / 16 * 2]),        \
-                   "r"(data.word[sizeof(T) / 16 * 3])                                         \
+      asm volatile(ptx ".v4.b32 {%0, %1, %2, %3}, [%4];"                                      \
+                   : "=r"(data.word[0]), "=r"(data.word[sizeof(T) / 16]),                     \
+                     "=r"(data.word[sizeof(T) / 16 * 2]), "=r"(data.word[sizeof(T) / 16 * 3]) \
+                   : "l"(from)                                                                \
                    : "memory");                                                               \
+    return data.value;                                                                        \
+  }
+#define ROOFTILE_STORE(name, ptx)                                                      \
+  template <class T>                                                                   \
+  __device__ __forceinline__ void name(T* address, T value) {                          \
+    static_assert(sizeof(T) == 4 || sizeof(T) == 8 || sizeof(T) == 16);                \
+    union {                                                                            \
+      T value;                                                                         \
+      uint32_t word[sizeof(T) / 4];                                                    \
+    } data{value};                                                                     \
+    const auto to = __cvta_generic_to_global(address);                                 \
+    if constexpr (sizeof(T) == 4)                                                      \
+      asm volatile(ptx ".b32 [%0], %1;" ::"l"(to), "r"(data.word[0]) : "memory");      \
+    if constexpr (sizeof(T) == 8)                                                      \
+      asm volatile(ptx ".v2.b32 [%0], {%1, %2};" ::"l"(to), "r"(data.word[0]),         \
+                   "r"(data.word[sizeof(T) / 8])                                       \
+                   : "memory");                                                        \
+    if constexpr (sizeof(T) == 16)                                                     \
+      asm volatile(ptx ".v4.b32 [%0], {%1, %2, %3, %4};" ::"l"(to), "r"(data.word[0]), \
+                   "r"(data.word[sizeof(T) / 16]), "r"(data.word[sizeof(T) / 16 * 2]), \
+                   "r"(data.word[sizeof(T) / 16 * 3])                                  \
+                   : "memory");                                                        \
   }
 #else
-#define ROOFTILE_LOAD(name, ptx)     \
-  template <class T>                 \
-  inline T name(const T* address) {  \
-    return *address;                 \
+#define ROOFTILE_LOAD(name, ptx)    \
+  template <class T>                \
+  inline T name(const T* address) { \
+    return *address;                \
   }
-#define ROOFTILE_STORE(name, ptx)           \
-  template <class T>                        \
-  inline void name(T* address, T value) {   \
-    *address = value;                       \
+#define ROOFTILE_STORE(name, ptx)         \
+  template <class T>                      \
+  inline void name(T* address, T value) { \
+    *address = value;                     \
   }
 #endif
 

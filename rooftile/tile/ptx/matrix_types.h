@@ -19,13 +19,13 @@ enum class Major : uint8_t { k, mn };
 template <class T>
 struct MatrixElement;
 
-#define ROOFTILE_MATRIX_ELEMENT(type, value, ptx, register_type)   \
-  template <>                                                      \
-  struct MatrixElement<type> {                                     \
+#define ROOFTILE_MATRIX_ELEMENT(type, value, ptx, register_type)     \
+  template <>                                                        \
+  struct MatrixElement<type> {                                       \
     static constexpr MatrixDtype kType = MatrixDtype::value;         \
-    static constexpr const char* kName = ptx;                      \
+    static constexpr const char* kName = ptx;                        \
     static constexpr int kBits = 8 * static_cast<int>(sizeof(type)); \
-    using Register = register_type;                                \
+    using Register = register_type;                                  \
   };
 ROOFTILE_MATRIX_ELEMENT(bf16, bf16, "bf16", uint32_t)
 ROOFTILE_MATRIX_ELEMENT(fp16, fp16, "f16", uint32_t)
@@ -41,7 +41,9 @@ ROOFTILE_MATRIX_ELEMENT(int32_t, s32, "s32", int32_t)
 constexpr bool is_fp8(MatrixDtype type) {
   return type == MatrixDtype::e4m3 || type == MatrixDtype::e5m2;
 }
-constexpr bool is_int8(MatrixDtype type) { return type == MatrixDtype::s8 || type == MatrixDtype::u8; }
+constexpr bool is_int8(MatrixDtype type) {
+  return type == MatrixDtype::s8 || type == MatrixDtype::u8;
+}
 constexpr bool is_16_bit(MatrixDtype type) {
   return type == MatrixDtype::bf16 || type == MatrixDtype::fp16;
 }

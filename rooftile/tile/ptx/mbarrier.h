@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Barriers in shared memory that count arrivals and bytes of asynchronous copies. A barrier is in phase
-// 0, 1, 2, …; a phase is over when all arrivals and all expected bytes have come. Waiting names a phase
-// by its parity: that of the current phase waits, that of the one before does not.
+// Barriers in shared memory that count arrivals and bytes of asynchronous copies. A barrier is in
+// phase 0, 1, 2, …; a phase is over when all arrivals and all expected bytes have come. Waiting
+// names a phase by its parity: that of the current phase waits, that of the one before does not.
 // Source: PTX ISA, "Parallel Synchronization and Communication Instructions: mbarrier".
 #pragma once
 
@@ -38,8 +38,8 @@ __device__ __forceinline__ void mbarrier_invalidate(Mbarrier* barrier) {
 #endif
 }
 
-/// fence.mbarrier_init.release.cluster: this thread's mbarrier_init() become visible to the cluster and
-/// to asynchronous copies.
+/// fence.mbarrier_init.release.cluster: this thread's mbarrier_init() become visible to the cluster
+/// and to asynchronous copies.
 __device__ __forceinline__ void fence_mbarrier_init() {
 #ifdef __CUDACC__
   asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
@@ -62,7 +62,8 @@ __device__ __forceinline__ uint64_t mbarrier_arrive(Mbarrier* barrier, uint32_t 
 #endif
 }
 
-/// mbarrier.arrive.expect_tx: the phase waits for `bytes` more of asynchronous copies; arrives once.
+/// mbarrier.arrive.expect_tx: the phase waits for `bytes` more of asynchronous copies; arrives
+/// once.
 __device__ __forceinline__ uint64_t mbarrier_arrive_expect_tx(Mbarrier* barrier, uint32_t bytes) {
 #ifdef __CUDACC__
   uint64_t token;
@@ -79,10 +80,10 @@ __device__ __forceinline__ uint64_t mbarrier_arrive_expect_tx(Mbarrier* barrier,
 /// mbarrier.expect_tx, relaxed: no arrival.
 __device__ __forceinline__ void mbarrier_expect_tx(Mbarrier* barrier, uint32_t bytes) {
 #ifdef __CUDACC__
-  asm volatile("mbarrier.expect_tx.relaxed.cta.shared::cta.b64 [%0], %1;" ::"r"(
-                   shared_address(barrier)),
-               "r"(bytes)
-               : "memory");
+  asm volatile(
+      "mbarrier.expect_tx.relaxed.cta.shared::cta.b64 [%0], %1;" ::"r"(shared_address(barrier)),
+      "r"(bytes)
+      : "memory");
 #else
   sim::mbarrier_expect(barrier, bytes, false);
 #endif

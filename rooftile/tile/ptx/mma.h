@@ -18,29 +18,29 @@ namespace rooftile {
 template <class Register, int kRegistersA, int kRegistersD>
 struct MmaAssembly;
 
-#define ROOFTILE_MMA_4(type, c)                                                                   \
-  template <>                                                                                     \
-  struct MmaAssembly<type, 2, 4> {                                                                \
-    template <class Name>                                                                         \
-    static __device__ __forceinline__ void run(type (&d)[4], const uint32_t (&a)[2],              \
-                                               const uint32_t (&b)[1], const type (&in)[4]) {     \
-      asm volatile("mma.sync.aligned%11 {%0, %1, %2, %3}, {%4, %5}, {%6}, {%7, %8, %9, %10};"     \
-                   : "=" c(d[0]), "=" c(d[1]), "=" c(d[2]), "=" c(d[3])                           \
-                   : "r"(a[0]), "r"(a[1]), "r"(b[0]), c(in[0]), c(in[1]), c(in[2]), c(in[3]),     \
-                     "C"(Name::chars));                                                           \
-    }                                                                                             \
-  };                                                                                              \
-  template <>                                                                                     \
-  struct MmaAssembly<type, 4, 4> {                                                                \
-    template <class Name>                                                                         \
-    static __device__ __forceinline__ void run(type (&d)[4], const uint32_t (&a)[4],              \
-                                               const uint32_t (&b)[2], const type (&in)[4]) {     \
-      asm volatile(                                                                               \
+#define ROOFTILE_MMA_4(type, c)                                                                     \
+  template <>                                                                                       \
+  struct MmaAssembly<type, 2, 4> {                                                                  \
+    template <class Name>                                                                           \
+    static __device__ __forceinline__ void run(type (&d)[4], const uint32_t (&a)[2],                \
+                                               const uint32_t (&b)[1], const type (&in)[4]) {       \
+      asm volatile("mma.sync.aligned%11 {%0, %1, %2, %3}, {%4, %5}, {%6}, {%7, %8, %9, %10};"       \
+                   : "=" c(d[0]), "=" c(d[1]), "=" c(d[2]), "=" c(d[3])                             \
+                   : "r"(a[0]), "r"(a[1]), "r"(b[0]), c(in[0]), c(in[1]), c(in[2]), c(in[3]),       \
+                     "C"(Name::chars));                                                             \
+    }                                                                                               \
+  };                                                                                                \
+  template <>                                                                                       \
+  struct MmaAssembly<type, 4, 4> {                                                                  \
+    template <class Name>                                                                           \
+    static __device__ __forceinline__ void run(type (&d)[4], const uint32_t (&a)[4],                \
+                                               const uint32_t (&b)[2], const type (&in)[4]) {       \
+      asm volatile(                                                                                 \
           "mma.sync.aligned%14 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%10, %11, %12, %13};" \
-          : "=" c(d[0]), "=" c(d[1]), "=" c(d[2]), "=" c(d[3])                                    \
-          : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]), c(in[0]), c(in[1]), \
-            c(in[2]), c(in[3]), "C"(Name::chars));                                                \
-    }                                                                                             \
+          : "=" c(d[0]), "=" c(d[1]), "=" c(d[2]), "=" c(d[3])                                      \
+          : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]), c(in[0]), c(in[1]),   \
+            c(in[2]), c(in[3]), "C"(Name::chars));                                                  \
+    }                                                                                               \
   };
 ROOFTILE_MMA_4(float, "f")
 ROOFTILE_MMA_4(int32_t, "r")
@@ -83,7 +83,8 @@ struct Mma {
   static constexpr int kRegistersD = MatrixElement<D>::kBits / 8;
 
   static_assert(can_multiply(kTypeA, kTypeB, kTypeD), "no such combination of types");
-  static_assert(kRegistersA == 4 || (kRegistersA == 2 && !is_fp8(kTypeA)), "no such K of this type");
+  static_assert(kRegistersA == 4 || (kRegistersA == 2 && !is_fp8(kTypeA)),
+                "no such K of this type");
 
   /// d may be c.
   static __device__ __forceinline__ void run(Register (&d)[kRegistersD],
@@ -100,10 +101,17 @@ struct Mma {
  private:
 #ifdef __CUDACC__
   struct NameText {
-    static constexpr InstructionText kText =
-        InstructionText{}.add(".m16n8k").add(kK).add(".row.col.")
-            .add(MatrixElement<D>::kName).add(".").add(MatrixElement<A>::kName).add(".")
-            .add(MatrixElement<B>::kName).add(".").add(MatrixElement<D>::kName);
+    static constexpr InstructionText kText = InstructionText{}
+                                                 .add(".m16n8k")
+                                                 .add(kK)
+                                                 .add(".row.col.")
+                                                 .add(MatrixElement<D>::kName)
+                                                 .add(".")
+                                                 .add(MatrixElement<A>::kName)
+                                                 .add(".")
+                                                 .add(MatrixElement<B>::kName)
+                                                 .add(".")
+                                                 .add(MatrixElement<D>::kName);
   };
   using Name = MakeInstructionChars<NameText>;
 #else

@@ -58,8 +58,8 @@ __device__ __forceinline__ void wgmma_commit_group() {
 #endif
 }
 
-/// wgmma.wait_group: returns when at most kGroups of the latest groups are still in flight. Name the
-/// accumulators that are used next, so that the compiler does not read them before.
+/// wgmma.wait_group: returns when at most kGroups of the latest groups are still in flight. Name
+/// the accumulators that are used next, so that the compiler does not read them before.
 template <int kGroups, class... Registers>
 __device__ __forceinline__ void wgmma_wait_group(Registers&... arrays) {
   static_assert(kGroups >= 0 && kGroups <= 7);
@@ -81,18 +81,20 @@ struct WgmmaAssembly;
   struct WgmmaAssembly<type, r> {                                                                  \
     template <class Name, class Tail>                                                              \
     static __device__ __forceinline__ void ss(type (&d)[r], uint64_t a, uint64_t b, int add) {     \
-      asm volatile("{.reg .pred p; setp.ne.b32 p, %" #n2 ", 0;\n"                                  \
+      asm volatile("{.reg .pred p; setp.ne.b32 p, %" #n2                                           \
+                   ", 0;\n"                                                                        \
                    "wgmma.mma_async.sync.aligned%" #n3 " {" ROOFTILE_LIST_##r "}, %" #n0 ", %" #n1 \
-                   ", p%" #n4 ";}\n"                                                               \
+                                                                              ", p%" #n4 ";}\n"    \
                    : ROOFTILE_OPERANDS_##r(constraint)                                             \
                    : "l"(a), "l"(b), "r"(add), "C"(Name::chars), "C"(Tail::chars));                \
     }                                                                                              \
     template <class Name, class Tail>                                                              \
     static __device__ __forceinline__ void rs(type (&d)[r], const uint32_t (&a)[4], uint64_t b,    \
                                               int add) {                                           \
-      asm volatile("{.reg .pred p; setp.ne.b32 p, %" #n5 ", 0;\n"                                  \
-                   "wgmma.mma_async.sync.aligned%" #n6 " {" ROOFTILE_LIST_##r "}, {%" #n0 ", %" #n1 \
-                   ", %" #n2 ", %" #n3 "}, %" #n4 ", p%" #n7 ";}\n"                                \
+      asm volatile("{.reg .pred p; setp.ne.b32 p, %" #n5                                           \
+                   ", 0;\n"                                                                        \
+                   "wgmma.mma_async.sync.aligned%" #n6 " {" ROOFTILE_LIST_##r                      \
+                   "}, {%" #n0 ", %" #n1 ", %" #n2 ", %" #n3 "}, %" #n4 ", p%" #n7 ";}\n"          \
                    : ROOFTILE_OPERANDS_##r(constraint)                                             \
                    : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "r"(add),                 \
                      "C"(Name::chars), "C"(Tail::chars));                                          \
@@ -151,10 +153,17 @@ struct Wgmma {
 #ifdef __CUDACC__
   using Assembly = WgmmaAssembly<Register, kRegisters>;
   struct NameText {
-    static constexpr InstructionText kText =
-        InstructionText{}.add(".m64n").add(kN).add("k").add(kK).add(".")
-            .add(MatrixElement<D>::kName).add(".").add(MatrixElement<A>::kName).add(".")
-            .add(MatrixElement<B>::kName);
+    static constexpr InstructionText kText = InstructionText{}
+                                                 .add(".m64n")
+                                                 .add(kN)
+                                                 .add("k")
+                                                 .add(kK)
+                                                 .add(".")
+                                                 .add(MatrixElement<D>::kName)
+                                                 .add(".")
+                                                 .add(MatrixElement<A>::kName)
+                                                 .add(".")
+                                                 .add(MatrixElement<B>::kName);
   };
   template <bool kSharedA>
   struct TailText {
@@ -172,7 +181,7 @@ struct Wgmma {
   using TailShared = MakeInstructionChars<TailText<true>>;
   using TailRegisters = MakeInstructionChars<TailText<false>>;
 #else
-  static constexpr sim::WgmmaForm kForm{kTypeA, kTypeB,  kTypeD,  kN,     kK,
+  static constexpr sim::WgmmaForm kForm{kTypeA,  kTypeB,  kTypeD,  kN,     kK,
                                         kMajorA, kMajorB, kScaleA, kScaleB};
 #endif
 };

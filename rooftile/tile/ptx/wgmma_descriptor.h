@@ -36,7 +36,8 @@ ROOFTILE_HD constexpr WgmmaLayout k_major_rows(Swizzle swizzle) {
 /// swizzle: 0 none, 1 128 bytes, 2 64 bytes, 3 32 bytes; base: base_offset.
 ROOFTILE_HD constexpr uint64_t wgmma_descriptor_bits(uint32_t address, WgmmaLayout layout) {
   const auto swizzle = static_cast<unsigned>(layout.swizzle);
-  return uint64_t{(address & 0x3ffff) >> 4} | uint64_t{(layout.leading_bytes & 0x3ffff) >> 4} << 16 |
+  return uint64_t{(address & 0x3ffff) >> 4} |
+         uint64_t{(layout.leading_bytes & 0x3ffff) >> 4} << 16 |
          uint64_t{(layout.stride_bytes & 0x3ffff) >> 4} << 32 |
          uint64_t{layout.base_offset & 7} << 49 | uint64_t{(4 - swizzle) & 3} << 62;
 }

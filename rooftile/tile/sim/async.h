@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the wrappers of asynchronous instructions (tile/ptx) call in the simulator. Pointers to shared
-// memory are generic: of the own block, or of another in the cluster (map_shared).
+// What the wrappers of asynchronous instructions (tile/ptx) call in the simulator. Pointers to
+// shared memory are generic: of the own block, or of another in the cluster (map_shared).
 #pragma once
 
 #include <stdint.h>
@@ -36,11 +36,13 @@ void tma_prefetch(const TensorMap* map, int rank, const int32_t* at);
 void tensor_map_prefetch(const TensorMap* map);
 
 // --- copies of bytes (device/sim/bulk_copy.cc)
-void bulk_load(void* destination, const void* source, uint32_t bytes, void* barrier, uint16_t blocks);
+void bulk_load(void* destination, const void* source, uint32_t bytes, void* barrier,
+               uint16_t blocks);
 void bulk_store(void* destination, const void* source, uint32_t bytes);
 void bulk_reduce(Atomic op, Number type, int element_bytes, void* destination, const void* source,
                  uint32_t bytes);
-/// From the own block's shared memory to that of a block of the cluster, whose mbarrier counts them.
+/// From the own block's shared memory to that of a block of the cluster, whose mbarrier counts
+/// them.
 void bulk_copy_cluster(void* destination, const void* source, uint32_t bytes, void* barrier);
 void bulk_reduce_cluster(Atomic op, Number type, int element_bytes, void* destination,
                          const void* source, uint32_t bytes, void* barrier);
@@ -48,7 +50,8 @@ void bulk_prefetch(const void* source, uint32_t bytes);
 /// st.async: `bytes` are 4, 8 or 16.
 void store_async(void* destination, const void* values, uint32_t bytes, void* barrier);
 void bulk_commit();
-/// Waits until at most `pending` of this thread's groups are not done (`reads`: with their sources).
+/// Waits until at most `pending` of this thread's groups are not done (`reads`: with their
+/// sources).
 void bulk_wait(uint32_t pending, bool reads);
 
 // --- cp.async (device/sim/cp_async.cc)

@@ -18,7 +18,7 @@
 #define __constant__
 #define __grid_constant__
 #define __forceinline__ inline __attribute__((always_inline))
-#define __noinline__ __attribute__((noinline))
+#define __noinline__  // the host's headers write __attribute__((__noinline__))
 #define __launch_bounds__(...)
 #define __cluster_dims__(...)
 // Why not alignas: it may not stand behind __shared__, where CUDA's may.
