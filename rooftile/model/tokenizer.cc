@@ -129,8 +129,7 @@ std::unique_ptr<Tokenizer> make_tokenizer(TokenizerData data) {
 std::vector<std::string> Tokenizer::control_texts() const {
   std::vector<std::string> texts;
   for (std::int32_t id = 0; id < size(); ++id)
-    if (type(id) == TokenType::control)
-      texts.push_back(data().tokens[static_cast<std::size_t>(id)]);
+    if (type(id) == TokenType::control) texts.emplace_back(spelt(id));
   return texts;
 }
 
