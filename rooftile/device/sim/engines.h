@@ -6,9 +6,17 @@
 
 namespace rooftile::sim {
 
+struct Mbarriers;
+struct BulkGroups;
+struct CopyGroups;
+
 struct Engines {
-  explicit Engines(Block& of) : block(of) {}
+  explicit Engines(Block& of);
+  ~Engines();
   Block& block;
+  std::unique_ptr<Mbarriers> mbarriers;
+  std::unique_ptr<BulkGroups> bulk_groups;
+  std::unique_ptr<CopyGroups> copy_groups;
 };
 
 /// The engines of `block`, made at first use.

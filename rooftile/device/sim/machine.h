@@ -354,6 +354,10 @@ struct AccessCheck {
   bool is_strong = false;
   bool is_async_proxy = false;  // needs a proxy fence after generic writes
   std::uint32_t pc = 0;
+  Block* actor_block = nullptr;  // whose engine it is; null: the observer's
+  [[nodiscard]] const Block& block() const {
+    return actor_block != nullptr ? *actor_block : *observer;
+  }
 };
 /// Of shared memory of `owner` (through its generic address), of global memory: any range.
 void check_access(const AccessCheck& access, Block& owner, std::uint64_t address,
@@ -367,6 +371,12 @@ bool check_global_bounds(std::uint64_t address, std::uint64_t bytes, bool is_wri
 /// be carried out.
 bool on_access(std::uint64_t address, std::uint32_t bytes, bool is_write, std::uint32_t pc,
                AccessOp op);
+
+// --- atomics (atomics.cc)
+/// Replaces the number at `address` by what `op` makes of it and `value`, atomically; returns the
+/// old one. Checks, orders and counts nothing.
+std::uint64_t apply_atomic(Atomic op, Number type, int bytes, void* address, std::uint64_t value,
+                           std::uint64_t compare = 0);
 
 // --- shared memory's addresses (shared_memory.cc)
 [[nodiscard]] bool is_shared(const Block& block, std::uint64_t address);
