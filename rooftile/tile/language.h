@@ -4,7 +4,7 @@
 // variables and functions that the simulator knows. What is missing here fails to compile.
 #pragma once
 
-#include <stdint.h>
+#include "rooftile/formats/host_device.h"
 
 #ifdef __CUDACC__
 #include <cuda_runtime.h>

@@ -141,8 +141,8 @@ void copy_blocks(Bench& bench, Bench& single, std::int64_t row) {
   }
 }
 
-/// The inputs of `alone`, which is `problem` with one row, for `row`; none when the operation has no
-/// problem that means it.
+/// The inputs of `alone`, which is `problem` with one row, for `row`; none when the operation has
+/// no problem that means it.
 std::optional<Values> inputs_of_row(const OpDef& op, const Problem& problem, const Values& batch,
                                     const Problem& alone, std::int64_t row) {
   Values inputs(alone);
@@ -150,9 +150,8 @@ std::optional<Values> inputs_of_row(const OpDef& op, const Problem& problem, con
     if (!problem.has(arg.name)) continue;
     const Array& all = batch[arg.name];
     Array& one = inputs[arg.name];
-    const std::int64_t first = begins_with(arg, op.batch_axis)
-                                   ? row * static_cast<std::int64_t>(one.values.size())
-                                   : 0;
+    const std::int64_t first =
+        begins_with(arg, op.batch_axis) ? row * static_cast<std::int64_t>(one.values.size()) : 0;
     std::copy_n(all.values.begin() + first, one.values.size(), one.values.begin());
   }
   if (op.row_alone && !op.row_alone(problem, batch, row, inputs)) return std::nullopt;

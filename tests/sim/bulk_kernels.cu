@@ -9,7 +9,7 @@
 #include "rooftile/tile/ptx/mbarrier.h"
 
 #if ROOFTILE_DEVICE_CODE
-namespace rooftile {
+namespace rooftile::bulk_test {
 
 enum Fault {
   none,
@@ -130,13 +130,16 @@ __global__ void count_in_cluster(uint32_t* out) {
   cluster_sync();
 }
 
-}  // namespace rooftile
+}  // namespace rooftile::bulk_test
 #endif
 
-#define DOUBLE_ALL(fault) ROOFTILE_KERNEL_ENTRY(rooftile::double_all<rooftile::fault>)
-#define EXCHANGE(fault) ROOFTILE_KERNEL_ENTRY(rooftile::exchange<rooftile::fault>)
+#define DOUBLE_ALL(fault) \
+  ROOFTILE_KERNEL_ENTRY(rooftile::bulk_test::double_all<rooftile::bulk_test::fault>)
+#define EXCHANGE(fault) \
+  ROOFTILE_KERNEL_ENTRY(rooftile::bulk_test::exchange<rooftile::bulk_test::fault>)
 ROOFTILE_KERNEL_TABLE(bulk_kernels, DOUBLE_ALL(none), DOUBLE_ALL(no_wait), DOUBLE_ALL(odd_size),
                       DOUBLE_ALL(misaligned), DOUBLE_ALL(beyond_global), DOUBLE_ALL(no_proxy_fence),
-                      DOUBLE_ALL(no_read_wait), ROOFTILE_KERNEL_ENTRY(rooftile::add_all),
+                      DOUBLE_ALL(no_read_wait), ROOFTILE_KERNEL_ENTRY(rooftile::bulk_test::add_all),
                       EXCHANGE(none), EXCHANGE(no_wait), EXCHANGE(block_leaves),
-                      EXCHANGE(other_barrier), ROOFTILE_KERNEL_ENTRY(rooftile::count_in_cluster))
+                      EXCHANGE(other_barrier),
+                      ROOFTILE_KERNEL_ENTRY(rooftile::bulk_test::count_in_cluster))

@@ -1,21 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 // Bulk copies of bytes in the simulator, reductions, and copies between blocks of a cluster.
+#include "fault_test_support.h"
 #include "rooftile/formats/bf16.h"
-#include "sim_test.h"
 
 extern const rooftile::KernelTable bulk_kernels;
 
 namespace rooftile {
 namespace {
 
+using namespace fault_test;
+
 const LaunchShape kShape{.grid = {1}, .block = {256}};
 const LaunchShape kPair{.grid = {2}, .block = {64}, .cluster = {2}};
 
 std::string double_all(const std::string& fault) {
-  return "rooftile::double_all<rooftile::" + fault + ">";
+  return "rooftile::bulk_test::double_all<rooftile::bulk_test::" + fault + ">";
 }
 std::string exchange(const std::string& fault) {
-  return "rooftile::exchange<rooftile::" + fault + ">";
+  return "rooftile::bulk_test::exchange<rooftile::bulk_test::" + fault + ">";
 }
 
 void expect_fault(const std::string& fault, FindingKind kind,
@@ -58,7 +60,7 @@ TEST(BulkReduce, OfManyBlocks) {
   const DeviceArray<bf16> halves(std::vector<bf16>(64, bf16{0}));
   const DeviceArray<std::int32_t> least(std::vector<std::int32_t>(64, 100));
   const LaunchShape shape{.grid = {10}, .block = {64}};
-  const SimLaunch done = run_once(bulk_kernels, "rooftile::add_all", shape, SimOptions{},
+  const SimLaunch done = run_once(bulk_kernels, "rooftile::bulk_test::add_all", shape, SimOptions{},
                                   sums.data(), halves.data(), least.data());
   EXPECT_TRUE(done.findings.empty()) << all_findings(done);
   EXPECT_EQ(sums.values()[63], 640.5f);
@@ -79,7 +81,7 @@ TEST(BulkCluster, Exchange) {
 
 TEST(BulkCluster, Reduce) {
   const DeviceArray<std::uint32_t> out(std::vector<std::uint32_t>(4));
-  expect_clean(bulk_kernels, "rooftile::count_in_cluster", kPair, out.data());
+  expect_clean(bulk_kernels, "rooftile::bulk_test::count_in_cluster", kPair, out.data());
   EXPECT_EQ(out.values(), (std::vector<std::uint32_t>{12, 14, 16, 18}));
 }
 

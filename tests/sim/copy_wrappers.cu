@@ -16,7 +16,7 @@
 #include "rooftile/tile/ptx/tma_reduce.h"
 
 #if ROOFTILE_DEVICE_CODE
-namespace rooftile {
+namespace rooftile::copy_wrappers_test {
 namespace {
 
 template <int kRank>
@@ -146,7 +146,8 @@ __global__ void every_copy(const __grid_constant__ TensorMap map, void* to, cons
   cached(static_cast<uint4*>(to), static_cast<const uint4*>(from));
 }
 
-}  // namespace rooftile
+}  // namespace rooftile::copy_wrappers_test
 #endif
 
-ROOFTILE_KERNEL_TABLE(copy_wrappers, ROOFTILE_KERNEL_ENTRY(rooftile::every_copy))
+ROOFTILE_KERNEL_TABLE(copy_wrappers,
+                      ROOFTILE_KERNEL_ENTRY(rooftile::copy_wrappers_test::every_copy))

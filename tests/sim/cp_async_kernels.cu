@@ -5,7 +5,7 @@
 #include "rooftile/tile/ptx/mbarrier.h"
 
 #if ROOFTILE_DEVICE_CODE
-namespace rooftile {
+namespace rooftile::cp_async_test {
 
 enum Fault { none, no_wait, waits_for_too_few, no_sync, never_waits, misaligned, beyond_global };
 
@@ -61,12 +61,13 @@ __global__ void fill(const uint32_t* in, uint32_t* out) {
   for (int i = 0; i < 8; ++i) out[(threadIdx.x ^ 31) * 8 + i] = other[i];
 }
 
-}  // namespace rooftile
+}  // namespace rooftile::cp_async_test
 #endif
 
-#define NEIGHBOURS(fault) ROOFTILE_KERNEL_ENTRY(rooftile::neighbours<rooftile::fault>)
+#define NEIGHBOURS(fault) \
+  ROOFTILE_KERNEL_ENTRY(rooftile::cp_async_test::neighbours<rooftile::cp_async_test::fault>)
 ROOFTILE_KERNEL_TABLE(cp_async_kernels, NEIGHBOURS(none), NEIGHBOURS(no_wait),
                       NEIGHBOURS(waits_for_too_few), NEIGHBOURS(no_sync), NEIGHBOURS(never_waits),
                       NEIGHBOURS(misaligned), NEIGHBOURS(beyond_global),
-                      ROOFTILE_KERNEL_ENTRY(rooftile::fill<true>),
-                      ROOFTILE_KERNEL_ENTRY(rooftile::fill<false>))
+                      ROOFTILE_KERNEL_ENTRY(rooftile::cp_async_test::fill<true>),
+                      ROOFTILE_KERNEL_ENTRY(rooftile::cp_async_test::fill<false>))

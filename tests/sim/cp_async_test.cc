@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim_test.h"
+#include "fault_test_support.h"
 
 extern const rooftile::KernelTable cp_async_kernels;
 
 namespace rooftile {
 namespace {
+
+using namespace fault_test;
 
 const LaunchShape kShape{.grid = {1}, .block = {64}};
 constexpr int kTiles = 3;
@@ -14,7 +16,7 @@ struct Float4 {
 };
 
 std::string neighbours(const std::string& fault) {
-  return "rooftile::neighbours<rooftile::" + fault + ">";
+  return "rooftile::cp_async_test::neighbours<rooftile::cp_async_test::" + fault + ">";
 }
 
 std::vector<Float4> tiles() {
@@ -62,7 +64,8 @@ TEST(CpAsync, Operands) {
 TEST(CpAsync, ZerosAndMbarriers) {
   const DeviceArray<std::uint32_t> in(counted<std::uint32_t>(128, 1));
   const DeviceArray<std::uint32_t> out(std::vector<std::uint32_t>(256));
-  for (const char* kernel : {"rooftile::fill<true>", "rooftile::fill<false>"}) {
+  for (const char* kernel :
+       {"rooftile::cp_async_test::fill<true>", "rooftile::cp_async_test::fill<false>"}) {
     expect_clean(cp_async_kernels, kernel, LaunchShape{.grid = {1}, .block = {32}},
                  static_cast<const std::uint32_t*>(in.data()), out.data());
     const std::vector<std::uint32_t> all = out.values();

@@ -5,7 +5,7 @@
 #include "rooftile/tile/ptx/mbarrier.h"
 
 #if ROOFTILE_DEVICE_CODE
-namespace rooftile {
+namespace rooftile::mbarrier_test {
 
 enum Fault {
   none,
@@ -104,21 +104,27 @@ __global__ void to_peer(int* out) {
   cluster_sync();
 }
 
-}  // namespace rooftile
+}  // namespace rooftile::mbarrier_test
 #endif
 
-ROOFTILE_KERNEL_TABLE(mbarrier_kernels, ROOFTILE_KERNEL_ENTRY(rooftile::hand_over<rooftile::none>),
-                      ROOFTILE_KERNEL_ENTRY(rooftile::hand_over<rooftile::no_wait>),
-                      ROOFTILE_KERNEL_ENTRY(rooftile::hand_over<rooftile::wrong_parity>),
-                      ROOFTILE_KERNEL_ENTRY(rooftile::hand_over<rooftile::too_many_arrivals>),
-                      ROOFTILE_KERNEL_ENTRY(rooftile::hand_over<rooftile::no_init>),
-                      ROOFTILE_KERNEL_ENTRY(rooftile::hand_over<rooftile::misaligned>),
-                      ROOFTILE_KERNEL_ENTRY(rooftile::hand_over<rooftile::init_again>),
-                      ROOFTILE_KERNEL_ENTRY(rooftile::hand_over<rooftile::no_arrival>),
-                      ROOFTILE_KERNEL_ENTRY(rooftile::hand_over<rooftile::no_sync_after_init>),
-                      ROOFTILE_KERNEL_ENTRY(rooftile::hand_over<rooftile::overwritten>),
-                      ROOFTILE_KERNEL_ENTRY(rooftile::hand_over<rooftile::bad_parity>),
-                      ROOFTILE_KERNEL_ENTRY(rooftile::tokens),
-                      ROOFTILE_KERNEL_ENTRY(rooftile::to_peer<rooftile::none>),
-                      ROOFTILE_KERNEL_ENTRY(rooftile::to_peer<rooftile::no_wait>),
-                      ROOFTILE_KERNEL_ENTRY(rooftile::to_peer<rooftile::no_arrival_of_peer>))
+ROOFTILE_KERNEL_TABLE(
+    mbarrier_kernels,
+    ROOFTILE_KERNEL_ENTRY(rooftile::mbarrier_test::hand_over<rooftile::mbarrier_test::none>),
+    ROOFTILE_KERNEL_ENTRY(rooftile::mbarrier_test::hand_over<rooftile::mbarrier_test::no_wait>),
+    ROOFTILE_KERNEL_ENTRY(
+        rooftile::mbarrier_test::hand_over<rooftile::mbarrier_test::wrong_parity>),
+    ROOFTILE_KERNEL_ENTRY(
+        rooftile::mbarrier_test::hand_over<rooftile::mbarrier_test::too_many_arrivals>),
+    ROOFTILE_KERNEL_ENTRY(rooftile::mbarrier_test::hand_over<rooftile::mbarrier_test::no_init>),
+    ROOFTILE_KERNEL_ENTRY(rooftile::mbarrier_test::hand_over<rooftile::mbarrier_test::misaligned>),
+    ROOFTILE_KERNEL_ENTRY(rooftile::mbarrier_test::hand_over<rooftile::mbarrier_test::init_again>),
+    ROOFTILE_KERNEL_ENTRY(rooftile::mbarrier_test::hand_over<rooftile::mbarrier_test::no_arrival>),
+    ROOFTILE_KERNEL_ENTRY(
+        rooftile::mbarrier_test::hand_over<rooftile::mbarrier_test::no_sync_after_init>),
+    ROOFTILE_KERNEL_ENTRY(rooftile::mbarrier_test::hand_over<rooftile::mbarrier_test::overwritten>),
+    ROOFTILE_KERNEL_ENTRY(rooftile::mbarrier_test::hand_over<rooftile::mbarrier_test::bad_parity>),
+    ROOFTILE_KERNEL_ENTRY(rooftile::mbarrier_test::tokens),
+    ROOFTILE_KERNEL_ENTRY(rooftile::mbarrier_test::to_peer<rooftile::mbarrier_test::none>),
+    ROOFTILE_KERNEL_ENTRY(rooftile::mbarrier_test::to_peer<rooftile::mbarrier_test::no_wait>),
+    ROOFTILE_KERNEL_ENTRY(
+        rooftile::mbarrier_test::to_peer<rooftile::mbarrier_test::no_arrival_of_peer>))

@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim_test.h"
+#include "fault_test_support.h"
 
 extern const rooftile::KernelTable mbarrier_kernels;
 
 namespace rooftile {
 namespace {
 
+using namespace fault_test;
+
 const LaunchShape kOneBlock{.grid = {1}, .block = {64}};
 
 std::string hand_over(const std::string& fault) {
-  return "rooftile::hand_over<rooftile::" + fault + ">";
+  return "rooftile::mbarrier_test::hand_over<rooftile::mbarrier_test::" + fault + ">";
 }
 
 void expect_fault(const std::string& fault, FindingKind kind,
@@ -28,7 +30,7 @@ TEST(Mbarrier, HandsOver) {
 
 TEST(Mbarrier, TokensAndPolling) {
   const DeviceArray<int> out(std::vector<int>(64));
-  expect_clean(mbarrier_kernels, "rooftile::tokens", kOneBlock, out.data());
+  expect_clean(mbarrier_kernels, "rooftile::mbarrier_test::tokens", kOneBlock, out.data());
   EXPECT_EQ(out.values()[0], 63 * 2 + 5);
   EXPECT_EQ(out.values()[63], 0);
 }
@@ -36,13 +38,16 @@ TEST(Mbarrier, TokensAndPolling) {
 TEST(Mbarrier, AcrossACluster) {
   const LaunchShape shape{.grid = {2}, .block = {32}, .cluster = {2}};
   const DeviceArray<int> out(std::vector<int>(64));
-  expect_clean(mbarrier_kernels, "rooftile::to_peer<rooftile::none>", shape, out.data());
+  expect_clean(mbarrier_kernels, "rooftile::mbarrier_test::to_peer<rooftile::mbarrier_test::none>",
+               shape, out.data());
   EXPECT_EQ(out.values()[0], 2);
   EXPECT_EQ(out.values()[32], 1);
   expect_finding(FindingKind::race, {"mbarrier_kernels.cu:"}, mbarrier_kernels,
-                 "rooftile::to_peer<rooftile::no_wait>", shape, out.data());
+                 "rooftile::mbarrier_test::to_peer<rooftile::mbarrier_test::no_wait>", shape,
+                 out.data());
   expect_finding(FindingKind::deadlock, {"to_peer", "1 of 1 arrivals missing"}, mbarrier_kernels,
-                 "rooftile::to_peer<rooftile::no_arrival_of_peer>", shape, out.data());
+                 "rooftile::mbarrier_test::to_peer<rooftile::mbarrier_test::no_arrival_of_peer>",
+                 shape, out.data());
 }
 
 TEST(Mbarrier, WithoutAWait) {

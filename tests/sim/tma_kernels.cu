@@ -9,7 +9,7 @@
 #include "rooftile/tile/ptx/tma_reduce.h"
 
 #if ROOFTILE_DEVICE_CODE
-namespace rooftile {
+namespace rooftile::tma_test {
 
 enum Fault {
   none,
@@ -30,6 +30,7 @@ enum Fault {
   no_read_wait,
   no_commit,
   result_before_wait,
+  negative,
 };
 
 struct At {
@@ -136,7 +137,7 @@ __global__ void store_boxes(const __grid_constant__ TensorMap map, int* out) {
     if (kFault != no_proxy_fence) fence_proxy_async_shared();
     if (kFault != no_sync) __syncthreads();
     if (threadIdx.x == 0) {
-      tma_store(&map, box_at(0, box * 64), shared);
+      tma_store(&map, box_at(0, kFault == negative ? -1 : box * 64), shared);
       if (kFault != no_commit) bulk_commit();
       if (kFault != no_read_wait) bulk_wait_read<0>();
     }
@@ -204,26 +205,33 @@ __global__ void multicast(const __grid_constant__ TensorMap map, int* out) {
   cluster_sync();
 }
 
-}  // namespace rooftile
+}  // namespace rooftile::tma_test
 #endif
 
-#define SUM_BOXES(fault) ROOFTILE_KERNEL_ENTRY(rooftile::sum_boxes<rooftile::fault>)
-#define STORE_BOXES(fault) ROOFTILE_KERNEL_ENTRY(rooftile::store_boxes<rooftile::fault>)
+#define SUM_BOXES(fault) \
+  ROOFTILE_KERNEL_ENTRY(rooftile::tma_test::sum_boxes<rooftile::tma_test::fault>)
+#define STORE_BOXES(fault) \
+  ROOFTILE_KERNEL_ENTRY(rooftile::tma_test::store_boxes<rooftile::tma_test::fault>)
 ROOFTILE_KERNEL_TABLE(
-    tma_kernels, ROOFTILE_KERNEL_ENTRY(rooftile::load_box<1>),
-    ROOFTILE_KERNEL_ENTRY(rooftile::load_box<2>), ROOFTILE_KERNEL_ENTRY(rooftile::load_box<3>),
-    ROOFTILE_KERNEL_ENTRY(rooftile::load_box<4>), ROOFTILE_KERNEL_ENTRY(rooftile::load_box<5>),
-    ROOFTILE_KERNEL_ENTRY(rooftile::load_padded), SUM_BOXES(none), SUM_BOXES(no_wait),
+    tma_kernels, ROOFTILE_KERNEL_ENTRY(rooftile::tma_test::load_box<1>),
+    ROOFTILE_KERNEL_ENTRY(rooftile::tma_test::load_box<2>),
+    ROOFTILE_KERNEL_ENTRY(rooftile::tma_test::load_box<3>),
+    ROOFTILE_KERNEL_ENTRY(rooftile::tma_test::load_box<4>),
+    ROOFTILE_KERNEL_ENTRY(rooftile::tma_test::load_box<5>),
+    ROOFTILE_KERNEL_ENTRY(rooftile::tma_test::load_padded), SUM_BOXES(none), SUM_BOXES(no_wait),
     SUM_BOXES(wrong_parity), SUM_BOXES(too_few_bytes), SUM_BOXES(too_many_bytes),
     SUM_BOXES(no_init_fence), SUM_BOXES(misaligned_box), SUM_BOXES(beyond_shared),
     SUM_BOXES(loads_over_readers), SUM_BOXES(odd_coordinate), SUM_BOXES(no_map),
     SUM_BOXES(other_rank), SUM_BOXES(nobody_waits), STORE_BOXES(none), STORE_BOXES(no_proxy_fence),
     STORE_BOXES(no_sync), STORE_BOXES(no_read_wait), STORE_BOXES(no_commit),
-    STORE_BOXES(result_before_wait), ROOFTILE_KERNEL_ENTRY(rooftile::reduce_box<0>),
-    ROOFTILE_KERNEL_ENTRY(rooftile::reduce_box<1>), ROOFTILE_KERNEL_ENTRY(rooftile::reduce_box<2>),
-    ROOFTILE_KERNEL_ENTRY(rooftile::reduce_box<3>),
-    ROOFTILE_KERNEL_ENTRY(rooftile::load_what_was_stored<rooftile::none>),
-    ROOFTILE_KERNEL_ENTRY(rooftile::load_what_was_stored<rooftile::no_proxy_fence>),
-    ROOFTILE_KERNEL_ENTRY(rooftile::multicast<rooftile::none>),
-    ROOFTILE_KERNEL_ENTRY(rooftile::multicast<rooftile::no_wait>),
-    ROOFTILE_KERNEL_ENTRY(rooftile::multicast<rooftile::too_few_bytes>))
+    STORE_BOXES(result_before_wait), STORE_BOXES(negative),
+    ROOFTILE_KERNEL_ENTRY(rooftile::tma_test::reduce_box<0>),
+    ROOFTILE_KERNEL_ENTRY(rooftile::tma_test::reduce_box<1>),
+    ROOFTILE_KERNEL_ENTRY(rooftile::tma_test::reduce_box<2>),
+    ROOFTILE_KERNEL_ENTRY(rooftile::tma_test::reduce_box<3>),
+    ROOFTILE_KERNEL_ENTRY(rooftile::tma_test::load_what_was_stored<rooftile::tma_test::none>),
+    ROOFTILE_KERNEL_ENTRY(
+        rooftile::tma_test::load_what_was_stored<rooftile::tma_test::no_proxy_fence>),
+    ROOFTILE_KERNEL_ENTRY(rooftile::tma_test::multicast<rooftile::tma_test::none>),
+    ROOFTILE_KERNEL_ENTRY(rooftile::tma_test::multicast<rooftile::tma_test::no_wait>),
+    ROOFTILE_KERNEL_ENTRY(rooftile::tma_test::multicast<rooftile::tma_test::too_few_bytes>))

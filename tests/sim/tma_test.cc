@@ -3,13 +3,15 @@
 // element, and against what an H200 gave; and the faults of kernels around it.
 #include <cstring>
 
+#include "fault_test_support.h"
 #include "rooftile/formats/bf16.h"
-#include "sim_test.h"
 
 extern const rooftile::KernelTable tma_kernels;
 
 namespace rooftile {
 namespace {
+
+using namespace fault_test;
 
 struct At {
   std::int32_t at[5];
@@ -87,7 +89,8 @@ void check_box(const BoxCase& test) {
   const TensorMap map = make_tensor_map(sim_device(), spec_of(test, in.data()));
   At at{};
   std::copy(test.at.begin(), test.at.end(), at.at);
-  const std::string kernel = "rooftile::load_box<" + std::to_string(test.extent.size()) + ">";
+  const std::string kernel =
+      "rooftile::tma_test::load_box<" + std::to_string(test.extent.size()) + ">";
   const LaunchShape shape{.grid = {1}, .block = {64}, .dynamic_shared_bytes = 32768};
   expect_clean(tma_kernels, kernel, shape, map, at, out.data(),
                static_cast<int>(expected.size() / 2));
@@ -133,7 +136,7 @@ TEST(TmaLoad, RowsNarrowerThanTheSwizzleLieApart) {
   const TensorMap map =
       make_tensor_map(sim_device(), spec_of({{64, 4}, {32, 4}, {}, Swizzle::bytes128}, in.data()));
   const LaunchShape shape{.grid = {1}, .block = {32}, .dynamic_shared_bytes = 1024};
-  expect_clean(tma_kernels, "rooftile::load_padded", shape, map, out.data());
+  expect_clean(tma_kernels, "rooftile::tma_test::load_padded", shape, map, out.data());
   std::vector<std::uint16_t> got(256);
   std::memcpy(got.data(), out.values().data(), 512);
   // As on an H200: chunks 1, 0, 3, 2 of row 1, then 64 bytes that nobody wrote.
@@ -162,7 +165,7 @@ struct SumBoxes {
   TensorMap map = make_tensor_map(sim_device(), rows_of(in.data()));
   TensorMap garbage{};
   static std::string kernel(const std::string& fault) {
-    return "rooftile::sum_boxes<rooftile::" + fault + ">";
+    return "rooftile::tma_test::sum_boxes<rooftile::tma_test::" + fault + ">";
   }
   void expect(const std::string& fault, FindingKind kind, const std::vector<std::string>& words) {
     expect_finding(kind, words, tma_kernels, kernel(fault), kSum, map, garbage, out.data());
@@ -233,12 +236,12 @@ TEST(TmaLoad, OfWhatTheKernelWrote) {
   spec.box[0] = 64;
   const TensorMap map = make_tensor_map(sim_device(), spec);
   const LaunchShape shape{.grid = {1}, .block = {64}, .dynamic_shared_bytes = 256};
-  expect_clean(tma_kernels, "rooftile::load_what_was_stored<rooftile::none>", shape, map,
-               global.data(), out.data());
+  expect_clean(tma_kernels, "rooftile::tma_test::load_what_was_stored<rooftile::tma_test::none>",
+               shape, map, global.data(), out.data());
   EXPECT_EQ(out.values()[63], 189);
   expect_finding(FindingKind::missing_fence, {"tma_kernels.cu:", "fence.proxy.async"}, tma_kernels,
-                 "rooftile::load_what_was_stored<rooftile::no_proxy_fence>", shape, map,
-                 global.data(), out.data());
+                 "rooftile::tma_test::load_what_was_stored<rooftile::tma_test::no_proxy_fence>",
+                 shape, map, global.data(), out.data());
 }
 
 TEST(TmaLoad, Multicast) {
@@ -248,16 +251,20 @@ TEST(TmaLoad, Multicast) {
   spec.box = {32, 32};
   const TensorMap map = make_tensor_map(sim_device(), spec);
   const LaunchShape shape{.grid = {2}, .block = {64}, .dynamic_shared_bytes = 8192, .cluster = {2}};
-  expect_clean(tma_kernels, "rooftile::multicast<rooftile::none>", shape, map, out.data());
+  expect_clean(tma_kernels, "rooftile::tma_test::multicast<rooftile::tma_test::none>", shape, map,
+               out.data());
   EXPECT_EQ(out.values()[0], out.values()[64]);
-  const SimLaunch done = run_once(tma_kernels, "rooftile::multicast<rooftile::none>", shape,
-                                  SimOptions{}, map, out.data());
+  const SimLaunch done =
+      run_once(tma_kernels, "rooftile::tma_test::multicast<rooftile::tma_test::none>", shape,
+               SimOptions{}, map, out.data());
   EXPECT_EQ(done.counters[SimCounter::tma_load_bytes], 16384u);
   EXPECT_EQ(done.counters[SimCounter::l2_read_sectors], 256u);
   expect_finding(FindingKind::missing_wait, {"tma_kernels.cu:"}, tma_kernels,
-                 "rooftile::multicast<rooftile::no_wait>", shape, map, out.data());
-  expect_some_finding(tma_kernels, "rooftile::multicast<rooftile::too_few_bytes>", shape, map,
-                      out.data());
+                 "rooftile::tma_test::multicast<rooftile::tma_test::no_wait>", shape, map,
+                 out.data());
+  expect_some_finding(tma_kernels,
+                      "rooftile::tma_test::multicast<rooftile::tma_test::too_few_bytes>", shape,
+                      map, out.data());
 }
 
 struct StoreBoxes {
@@ -270,7 +277,7 @@ struct StoreBoxes {
     return spec;
   }
   static std::string kernel(const std::string& fault) {
-    return "rooftile::store_boxes<rooftile::" + fault + ">";
+    return "rooftile::tma_test::store_boxes<rooftile::tma_test::" + fault + ">";
   }
   void expect(const std::string& fault, FindingKind kind, const std::vector<std::string>& words) {
     expect_finding(kind, words, tma_kernels, kernel(fault), shape, map, out.data());
@@ -298,6 +305,9 @@ TEST(TmaStore, BeforeOthersHaveWritten) {
 TEST(TmaStore, SourceOverwritten) {
   StoreBoxes().expect("no_read_wait", FindingKind::missing_wait, {"asynchronous store"});
 }
+TEST(TmaStore, NegativeCoordinatesStopTheKernel) {
+  StoreBoxes().expect("negative", FindingKind::bad_operand, {"coordinate 1 is -1"});
+}
 TEST(TmaStore, NeverCommitted) {
   StoreBoxes().expect("no_commit", FindingKind::missing_wait, {"tma_kernels.cu:"});
 }
@@ -318,8 +328,9 @@ std::vector<std::uint32_t> reduced(int op, DType dtype, std::vector<std::uint32_
   spec.box = {32 * per_word, 2};
   const TensorMap map = make_tensor_map(sim_device(), spec);
   const LaunchShape shape{.grid = {1}, .block = {64}, .dynamic_shared_bytes = 256};
-  const SimLaunch done = run_once(tma_kernels, "rooftile::reduce_box<" + std::to_string(op) + ">",
-                                  shape, SimOptions{}, map, in.data());
+  const SimLaunch done =
+      run_once(tma_kernels, "rooftile::tma_test::reduce_box<" + std::to_string(op) + ">", shape,
+               SimOptions{}, map, in.data());
   EXPECT_TRUE(done.findings.empty()) << all_findings(done);
   return data.values();
 }

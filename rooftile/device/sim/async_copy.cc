@@ -107,14 +107,20 @@ std::vector<Block*> blocks_of_mask(std::uint16_t mask, const char* what, std::ui
   return blocks;
 }
 
-void count_sectors(std::uint64_t address, std::uint64_t bytes, bool is_write) {
+void touch_sectors(std::uint64_t address, std::uint64_t bytes, bool is_write) {
   if (bytes == 0) return;
   GlobalMemory& memory = GlobalMemory::get();
-  const std::uint64_t first = memory.sector(address);
   const std::uint64_t last = memory.sector(address + bytes - 1);
-  for (std::uint64_t sector = first; sector <= last; ++sector)
+  for (std::uint64_t sector = memory.sector(address); sector <= last; ++sector)
     memory.mark_touched(sector, is_write);
-  if (!is_write) worker->counters[SimCounter::l2_read_sectors] += last - first + 1;
+}
+
+void count_sectors(std::uint64_t address, std::uint64_t bytes, bool is_write) {
+  touch_sectors(address, bytes, is_write);
+  if (bytes == 0 || is_write) return;
+  const GlobalMemory& memory = GlobalMemory::get();
+  worker->counters[SimCounter::l2_read_sectors] +=
+      memory.sector(address + bytes - 1) - memory.sector(address) + 1;
 }
 
 bool is_deferred() {

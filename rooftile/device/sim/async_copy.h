@@ -40,7 +40,8 @@ void check_global(const CopyActor& actor, std::uint64_t address, std::uint64_t b
 /// lacks or that have ended.
 std::vector<Block*> blocks_of_mask(std::uint16_t mask, const char* what, std::uint32_t pc);
 
-/// Sectors that were touched, and read from L2.
+/// Sectors that the launch touched; and of one request of an engine, those read from L2 too.
+void touch_sectors(std::uint64_t address, std::uint64_t bytes, bool is_write);
 void count_sectors(std::uint64_t address, std::uint64_t bytes, bool is_write);
 
 /// Whether copies land later than they are issued, so that what they will overwrite is a pattern.

@@ -85,8 +85,8 @@ void check_proxy(const Check& check, std::uint64_t address, const Cell& cell) {
     if (write.clock() <= writer.proxy_clock) return;
     if (write.clock() <= check.thread.proxy_floor) return;
     if (write.actor() == check.access.thread && write.clock() <= check.thread.proxy_clock) return;
-  } else if (check.thread.proxy_clock >= check.thread.clock - 1) {
-    return;  // another block's write, and the issuer has just fenced
+  } else if (check.thread.proxy_clock != 0) {
+    return;  // another block's write, and the issuer has fenced (after it learned of it: not known)
   }
   if (!is_new_finding(FindingKind::missing_fence, check.access.pc, cell.write_pc)) return;
   report(FindingKind::missing_fence, check.access.pc, cell.write_pc,

@@ -94,7 +94,7 @@ void cp_async(void* destination, const void* source, std::uint32_t bytes,
                         pc};
   check_shared(actor, block, to.address, bytes, true, false, true);
   check_global(actor, from, source_bytes, false, false, true);
-  count_sectors(from, source_bytes, false);
+  touch_sectors(from, source_bytes, false);  // lanes share sectors: a request's are not known here
   count_issue(groups, bytes, pc);
   SmallCopy copy{from,
                  to.address,

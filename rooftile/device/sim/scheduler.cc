@@ -377,6 +377,7 @@ bool start_next(Worker& self) {
 void recycle(Worker& self, std::size_t which) {
   std::unique_ptr<Cluster> cluster = std::move(self.resident[which]);
   self.resident.erase(self.resident.begin() + static_cast<std::ptrdiff_t>(which));
+  bool was_here = false;
   for (const auto& block : cluster->blocks) {
     for (int t = 0; t < block->thread_count; ++t)
       if ((*block)[t].state != State::done && (*block)[t].state != State::fresh)
@@ -388,8 +389,10 @@ void recycle(Worker& self, std::size_t which) {
       self.logs.push_back(warp.logs);
       warp.logs = nullptr;
     }
-    if (self.block == block.get()) self.block = nullptr;
+    was_here |= self.block == block.get();
   }
+  // Not before: joining accesses asks whose shared memory they were to.
+  if (was_here) self.block = nullptr;
   self.launch.resident -= cluster->blocks.size();
   note_progress();
   self.spare.push_back(std::move(cluster));

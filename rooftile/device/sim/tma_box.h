@@ -4,7 +4,8 @@
 // cuTensorMapEncodeTiled; and an H200, for what they leave open: with a swizzle, rows lie as far
 // apart as the swizzle is wide, bytes between them are neither written nor counted; the swizzle is
 // of the address, not of the offset in the box; the innermost coordinate must lie at a multiple of
-// 16 bytes.
+// 16 bytes; stores and reductions stop the kernel at a negative coordinate, though not beyond the
+// other end.
 #pragma once
 
 #include <array>
@@ -28,8 +29,8 @@ struct TmaBox {
 
   /// As an mbarrier counts them.
   [[nodiscard]] std::uint32_t bytes() const { return rows * row_bytes; }
-  /// From the first to the last byte in shared memory.
-  [[nodiscard]] std::uint32_t shared_bytes() const { return (rows - 1) * row_pitch + row_pitch; }
+  /// The range of shared memory that its rows lie in.
+  [[nodiscard]] std::uint32_t shared_bytes() const { return rows * row_pitch; }
   /// Whether the box covers its range of shared memory without gaps.
   [[nodiscard]] bool is_dense() const { return row_pitch == row_bytes; }
   /// From the tensor's first to its last byte.

@@ -36,6 +36,12 @@ TmaBox box_of(const TensorMap* map, int rank, const std::int32_t* at, bool is_wr
                        std::to_string(std::int64_t{at[0]} * box.element_bytes) +
                        " bytes, no multiple of 16",
                    pc);
+  for (int d = 0; is_write && d < rank; ++d)
+    if (at[d] < 0)
+      refuse_operand(FindingKind::bad_operand, what,
+                     "coordinate " + std::to_string(d) + " is " + std::to_string(at[d]) +
+                         "; only loads may begin before the tensor",
+                     pc);
   require_global(reinterpret_cast<std::uint64_t>(spec.data), box.tensor_bytes(), is_write, what,
                  pc);
   return box;

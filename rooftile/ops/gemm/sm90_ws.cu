@@ -224,7 +224,8 @@ Support supports(const Problem& problem, const DeviceProperties&) {
   if (problem.option("act") != "none") return unsupported("act is not fused yet");
   for (const char* axis : {"n", "k"})
     if (problem.axis(axis) % 8 != 0)
-      return unsupported(std::string(axis) + " must be a multiple of 8: TMA moves 16 bytes at once");
+      return unsupported(std::string(axis) +
+                         " must be a multiple of 8: TMA moves 16 bytes at once");
   if (problem.axis("k") == 0) return unsupported("k is 0: there is nothing to copy");
   const auto check = [&](const char* name, int inner) {
     const ArgChoice& arg = problem.arg(name);

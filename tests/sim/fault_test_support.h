@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What tests of simulated kernels share: memory of the device with data, launches under every order
-// of completion, and the findings of one.
+// What tests of kernels with planted faults share: memory of the device with data, and what must be
+// found, or must not, under each schedule.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -9,11 +9,10 @@
 #include <string>
 #include <vector>
 
-#include "rooftile/device/gpu_kernel.h"
-#include "rooftile/device/sim/sim_device.h"
 #include "rooftile/device/tensor_map.h"
+#include "sim_test_support.h"
 
-namespace rooftile {
+namespace rooftile::fault_test {
 
 inline SimDevice& sim_device() {
   static const std::unique_ptr<SimDevice> device = make_sim_device("h200");
@@ -56,26 +55,16 @@ SimLaunch run_once(const KernelTable& table, const std::string& kernel, const La
   launch(*stream, find_kernel(table, kernel), shape, args...);
   try {
     stream->synchronise();
-  } catch (const std::exception&) {
+  } catch (const Error&) {
     // The findings say it.
   }
   return sim_device().take_launches().back();
 }
 
-inline std::vector<SimOptions> all_options() {
-  std::vector<SimOptions> all;
-  for (const SimCompletion completion :
-       {SimCompletion::late, SimCompletion::early, SimCompletion::random})
-    for (const SimOrder order : {SimOrder::in_order, SimOrder::reversed, SimOrder::random})
-      all.push_back({.order = order, .completion = completion, .seed = 5});
-  return all;
-}
+inline std::vector<SimOptions> all_options() { return sim_test::schedules(3); }
 
 inline std::string all_findings(const SimLaunch& launch) {
-  std::string text = rooftile::text(launch.options);
-  for (const Finding& finding : launch.findings)
-    text += "\n" + std::string(name(finding.kind)) + ": " + finding.text;
-  return text;
+  return rooftile::text(launch.options) + "\n" + sim_test::findings(launch);
 }
 
 template <class... Args>
@@ -115,4 +104,4 @@ void expect_some_finding(const KernelTable& table, const std::string& kernel,
   }
 }
 
-}  // namespace rooftile
+}  // namespace rooftile::fault_test
