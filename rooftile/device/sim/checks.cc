@@ -107,11 +107,11 @@ void add_reader(const Check& check, Cell& cell) {
   std::uint32_t index = cell.read.clock();
   if (!cell.read.is_many()) {
     ReadSet& set = check.owner->new_read_set(index);
-    set[static_cast<std::size_t>(cell.read.actor())] = cell.read.clock();
-    set[static_cast<std::size_t>(access.actor)] = access.clock;
+    set.add(cell.read.actor(), cell.read.clock());
+    set.add(access.actor, access.clock);
     cell.read = {Epoch::make(check.launch, check.owner->number, 0, index).bits | Epoch::kMany};
   } else {
-    (*check.owner->read_sets[index])[static_cast<std::size_t>(access.actor)] = access.clock;
+    check.owner->read_sets[index]->add(access.actor, access.clock);
   }
   cell.read_pc = access.pc;
 }
@@ -147,15 +147,12 @@ void check_readers(const Check& check, Cell& cell, std::uint64_t address) {
       report_race(check, address, {cell.read.bits & ~Epoch::kMany}, cell.read_pc, false);
     return;
   }
-  const ReadSet& readers = *check.owner->read_sets[cell.read.clock()];
-  for (std::size_t actor = 0; actor < readers.size(); ++actor) {
-    if (readers[actor] == 0) continue;
-    const Epoch read =
-        Epoch::make(check.launch, check.owner->number, static_cast<int>(actor), readers[actor]);
-    if (is_before(check, read)) continue;
+  check.owner->read_sets[cell.read.clock()]->each([&](int actor, std::uint32_t clock) {
+    const Epoch read = Epoch::make(check.launch, check.owner->number, actor, clock);
+    if (is_before(check, read)) return true;
     report_race(check, address, read, cell.read_pc, false);
-    return;
-  }
+    return false;
+  });
 }
 
 void check_write(const Check& check, Cell& cell, std::uint64_t address) {
@@ -169,6 +166,8 @@ void check_write(const Check& check, Cell& cell, std::uint64_t address) {
     else if (!is_before(check, cell.read))
       report_race(check, address, cell.read, cell.read_pc, false);
   }
+  if (check.owner != nullptr && cell.read.is_many() && cell.read.launch() == check.launch)
+    check.owner->free_read_sets.push_back(cell.read.clock());
   cell.read = {};
   cell.write = check.now;
   cell.write_pc = access.pc;

@@ -118,8 +118,50 @@ struct NamedBarrier {
   Knowledge known{};
 };
 
-/// The threads that read a cell of shared memory and are not ordered among each other.
-using ReadSet = std::array<std::uint32_t, kActors>;
+/// The actors that read a cell of shared memory and are not ordered among each other: a short list,
+/// or a clock for each actor where there are many.
+class ReadSet {
+ public:
+  void clear() {
+    count_ = 0;
+    all_.clear();
+  }
+  void add(int actor, std::uint32_t clock) {
+    if (!all_.empty()) {
+      all_[static_cast<std::size_t>(actor)] = clock;
+      return;
+    }
+    for (std::size_t i = 0; i < count_; ++i)
+      if (few_[i].actor == actor) {
+        few_[i].clock = clock;
+        return;
+      }
+    if (count_ < few_.size()) {
+      few_[count_++] = {actor, clock};
+      return;
+    }
+    all_.assign(kActors, 0);
+    for (const Reader& reader : few_) all_[static_cast<std::size_t>(reader.actor)] = reader.clock;
+    all_[static_cast<std::size_t>(actor)] = clock;
+  }
+  /// Calls function(actor, clock) until it returns false.
+  template <class Function>
+  void each(Function function) const {
+    for (std::size_t i = 0; all_.empty() && i < count_; ++i)
+      if (!function(few_[i].actor, few_[i].clock)) return;
+    for (std::size_t i = 0; i < all_.size(); ++i)
+      if (all_[i] != 0 && !function(static_cast<int>(i), all_[i])) return;
+  }
+
+ private:
+  struct Reader {
+    int actor;
+    std::uint32_t clock;
+  };
+  std::array<Reader, 8> few_{};
+  std::size_t count_ = 0;
+  std::vector<std::uint32_t> all_;
+};
 
 /// What the engines of a block keep: mbarriers, groups of copies, matrix operations. Made by
 /// make_engines() (engines.h) when a block first uses one.
@@ -158,6 +200,7 @@ struct Block {
   std::array<NamedBarrier, kNamedBarriers> named;
   std::vector<std::unique_ptr<ReadSet>> read_sets;
   std::size_t read_sets_used = 0;
+  std::vector<std::uint32_t> free_read_sets;  // of these
   std::unique_ptr<Engines, EnginesDeleter> engines;
 
   [[nodiscard]] int warp_count() const { return (thread_count + kLanes - 1) / kLanes; }
@@ -367,6 +410,9 @@ bool check_global_bounds(std::uint64_t address, std::uint64_t bytes, bool is_wri
 /// be carried out.
 bool on_access(std::uint64_t address, std::uint32_t bytes, bool is_write, std::uint32_t pc,
                AccessOp op);
+
+/// An access of the current thread's stack, once it has used wgmma (register_watch.cc).
+void watch_registers(std::uint64_t address, std::uint32_t bytes, bool is_write, std::uint32_t pc);
 
 // --- shared memory's addresses (shared_memory.cc)
 [[nodiscard]] bool is_shared(const Block& block, std::uint64_t address);
