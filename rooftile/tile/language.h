@@ -6,6 +6,8 @@
 
 #ifdef __CUDACC__
 #include <cuda_runtime.h>
+
+#include "rooftile/formats/host_device.h"  // uint32_t and its like
 #define ROOFTILE_DYNAMIC_SHARED(name) extern __shared__ __align__(1024) unsigned char name[]
 #else
 #include "rooftile/tile/sim/builtins.h"
