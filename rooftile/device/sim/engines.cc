@@ -10,8 +10,16 @@ Engines& engines_of(Block& block) {
   return *block.engines;
 }
 
-void end_engines(Block&) {}
+void end_engines(Block& block) {
+  if (block.engines == nullptr) return;
+  end_wgmma(block.engines->wgmma);
+  end_register_pool(block, block.engines->register_pool);
+}
 
-std::string describe_engines(Block&) { return ""; }
+std::string describe_engines(Block& block) {
+  if (block.engines == nullptr) return "";
+  stop_wgmma(block.engines->wgmma);
+  return "";
+}
 
 }  // namespace rooftile::sim

@@ -3,12 +3,16 @@
 #pragma once
 
 #include "rooftile/device/sim/machine.h"
+#include "rooftile/device/sim/register_pool.h"
+#include "rooftile/device/sim/wgmma.h"
 
 namespace rooftile::sim {
 
 struct Engines {
   explicit Engines(Block& of) : block(of) {}
   Block& block;
+  WgmmaEngine wgmma{};
+  RegisterPool register_pool{};
 };
 
 /// The engines of `block`, made at first use.

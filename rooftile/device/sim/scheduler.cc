@@ -48,6 +48,7 @@ void begin_thread(Worker& self, Block& block, int number, std::uint8_t* stack) {
   context.grid_dim = to_coordinates(shape.grid);
   context.cluster_block = at(block.rank, shape.cluster);
   context.cluster_dim = to_coordinates(shape.cluster);
+  context.watches_registers = 0;
   Warp& warp = block.warps[static_cast<std::size_t>(number / kLanes)];
   if (warp.logs == nullptr) {
     if (self.logs.empty()) self.logs.push_back(new LoggedAccess[kLanes * kLoggedAccesses]);
