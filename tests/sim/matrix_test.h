@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the tests of matrix instructions share: launching on a simulated H200, elements as bits,
-// the layouts of operands in shared memory written down a second time.
+// What the tests of matrix instructions share: matrices of elements as bits, and what a tensor core
+// makes of them.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -10,8 +10,6 @@
 #include <string>
 #include <vector>
 
-#include "rooftile/base/error.h"
-#include "rooftile/device/sim/sim_device.h"
 #include "rooftile/formats/bf16.h"
 #include "rooftile/formats/fp16.h"
 #include "rooftile/formats/fp8.h"
@@ -19,8 +17,9 @@
 #include "rooftile/hardware/swizzle.h"
 #include "rooftile/hardware/tensor_core.h"
 #include "rooftile/tile/ptx/matrix_types.h"
+#include "tests/sim/sim_test_support.h"
 
-namespace rooftile::matrix_test {
+namespace rooftile::sim_test {
 
 /// A value of a matrix: exact in double.
 struct Codec {
@@ -105,50 +104,6 @@ struct CodeMatrix {
   [[nodiscard]] double value(int r, int c) const { return of.decode(code(r, c)); }
 };
 
-/// One run on sim:h200. Findings are in the result, nothing is thrown for them.
-inline SimLaunch run(const KernelTable& table, const std::string& kernel, int threads,
-                     std::int64_t shared_bytes, void** args, const SimOptions& options = {}) {
-  const auto device = make_sim_device("h200");
-  device->set_options(options);
-  const auto stream = device->make_stream();
-  const GpuKernel found = find_kernel(table, kernel);
-  launch_kernel(*stream, found,
-                {.grid = {1},
-                 .block = {static_cast<std::uint32_t>(threads)},
-                 .dynamic_shared_bytes = shared_bytes},
-                args, found.simulated->parameters);
-  return std::move(device->take_launches().back());
-}
-
-/// Memory of a simulated device, with its contents given.
-template <class T>
-class Buffer {
- public:
-  explicit Buffer(const std::vector<T>& values)
-      : device_(make_sim_device("h200")),
-        memory_(*device_, static_cast<std::int64_t>(values.size() * sizeof(T))),
-        count_(values.size()) {
-    const auto stream = device_->make_stream();
-    device_->copy_to_device(*stream, memory_.data(), values.data(),
-                            static_cast<std::int64_t>(count_ * sizeof(T)));
-    pointer = static_cast<T*>(memory_.data());
-  }
-  [[nodiscard]] std::vector<T> values() const { return {pointer, pointer + count_}; }
-  T* pointer;
-
- private:
-  std::unique_ptr<SimDevice> device_;
-  DeviceMemory memory_;
-  std::size_t count_;
-};
-
-inline std::string text(const SimLaunch& launch) {
-  std::string all;
-  for (const Finding& finding : launch.findings)
-    all += std::string(name(finding.kind)) + ": " + finding.text + "\n";
-  return all;
-}
-
 /// A finding of this kind whose text has `part`.
 inline bool has(const SimLaunch& launch, FindingKind kind, const std::string& part) {
   for (const Finding& finding : launch.findings)
@@ -189,4 +144,4 @@ inline double one_result(MatrixUnit unit, const CodeMatrix& a, const CodeMatrix&
              left, right, static_cast<float>(c));
 }
 
-}  // namespace rooftile::matrix_test
+}  // namespace rooftile::sim_test

@@ -5,14 +5,13 @@
 
 extern const rooftile::KernelTable mma_kernels;
 
-namespace rooftile::matrix_test {
+namespace rooftile::sim_test {
 namespace {
 
 constexpr int kLanes = 32;
 
-template <class T>
-void* address_of(T& value) {
-  return const_cast<void*>(static_cast<const void*>(&value));
+LaunchShape one_block(std::uint32_t threads, std::int64_t shared_bytes) {
+  return {.grid = {1}, .block = {threads}, .dynamic_shared_bytes = shared_bytes};
 }
 
 struct Form {
@@ -64,16 +63,16 @@ TEST_P(MmaForms, EveryElementIsTheDotProduct) {
     value = form.d == MatrixDtype::s32   ? random.next()
             : form.d == MatrixDtype::f32 ? std::bit_cast<std::uint32_t>(random.number())
                                          : 0x3c003800u + random.next() % 1024;
-  const Buffer<std::uint32_t> out(c), in(c), from_a(operand_registers(a)),
-      from_b(operand_registers(b));
-  void* args[] = {address_of(out.pointer), address_of(in.pointer), address_of(from_a.pointer),
-                  address_of(from_b.pointer)};
-  const SimLaunch launch = run(mma_kernels, form.kernel, kLanes, 0, args);
-  ASSERT_TRUE(launch.findings.empty()) << text(launch);
+  Simulated gpu;
+  std::uint32_t* const out = gpu.memory(c);
+  const SimLaunch launch =
+      gpu.run(mma_kernels, form.kernel, one_block(kLanes, 0), out, gpu.memory(c),
+              gpu.memory(operand_registers(a)), gpu.memory(operand_registers(b)));
+  ASSERT_TRUE(launch.findings.empty()) << findings(launch);
   EXPECT_EQ(launch.counters[SimCounter::mma_instructions], 1u);
   EXPECT_EQ(launch.counters[SimCounter::mma_multiply_adds],
             static_cast<std::uint64_t>(128 * form.k));
-  const std::vector<std::uint32_t> result = out.values();
+  const std::vector<std::uint32_t> result = gpu.values(out, static_cast<std::int64_t>(c.size()));
   for (int row = 0; row < 16; ++row)
     for (int column = 0; column < 8; ++column)
       ASSERT_EQ(accumulator(result, form.d, row, column),
@@ -116,18 +115,20 @@ void expect_move(int count, bool transpose_load, bool transpose_store, int pitch
   std::vector<std::uint32_t> values(static_cast<std::size_t>(count * 32));
   Random random(5);
   for (std::uint32_t& value : values) value = random.next() * 3;
-  const Buffer<std::uint32_t> in(values), out(values), registers(values);
-  void* args[] = {address_of(out.pointer), address_of(in.pointer), &pitch,
-                  address_of(registers.pointer)};
+  Simulated gpu;
+  std::uint32_t* const out = gpu.memory(values);
+  std::uint32_t* const registers = gpu.memory(values);
   const std::string kernel = "move_matrices<" + std::to_string(count) + ", " +
                              std::to_string(int(transpose_load)) + ", " +
                              std::to_string(int(transpose_store)) + ">";
-  const SimLaunch launch = run(mma_kernels, kernel, kLanes, 8 * count * (pitch + 16), args);
-  ASSERT_TRUE(launch.findings.empty()) << text(launch);
+  const SimLaunch launch = gpu.run(mma_kernels, kernel, one_block(kLanes, 8 * count * (pitch + 16)),
+                                   out, gpu.memory(values), pitch, registers);
+  ASSERT_TRUE(launch.findings.empty()) << findings(launch);
   EXPECT_EQ(launch.counters[SimCounter::ldmatrix_requests], 1u);
   EXPECT_EQ(launch.counters[SimCounter::ldmatrix_wavefronts], passes);
   EXPECT_EQ(launch.counters[SimCounter::stmatrix_wavefronts], static_cast<std::uint64_t>(count));
-  const std::vector<std::uint32_t> loaded = registers.values(), stored = out.values();
+  const std::vector<std::uint32_t> loaded = gpu.values(registers, count * 32),
+                                   stored = gpu.values(out, count * 32);
   for (int m = 0; m < count; ++m)
     for (int r = 0; r < 8; ++r)
       for (int c = 0; c < 8; ++c) {
@@ -149,18 +150,17 @@ TEST(MatrixMoves, HoldTheElementsAndCountPasses) {
 }
 
 SimLaunch run_move(const std::string& fault) {
-  const Buffer<std::uint32_t> in(std::vector<std::uint32_t>(128, 1)),
-      out(std::vector<std::uint32_t>(32));
-  void* args[] = {address_of(out.pointer), address_of(in.pointer)};
-  return run(mma_kernels, "faulty_move<" + fault + ">", kLanes, 512, args);
+  Simulated gpu;
+  return gpu.run(mma_kernels, "faulty_move<" + fault + ">", one_block(kLanes, 512),
+                 gpu.memory<std::uint32_t>(32), gpu.memory(std::vector<std::uint32_t>(128, 1)));
 }
 
 TEST(MatrixMoves, FaultsAreFoundWithTheirPlace) {
   const SimLaunch none = run_move("kNone");
-  EXPECT_TRUE(none.findings.empty()) << text(none);
+  EXPECT_TRUE(none.findings.empty()) << findings(none);
   const auto expect = [](const std::string& fault, FindingKind kind, const std::string& part) {
     const SimLaunch launch = run_move(fault);
-    EXPECT_TRUE(has(launch, kind, part)) << fault << "\n" << text(launch);
+    EXPECT_TRUE(has(launch, kind, part)) << fault << "\n" << findings(launch);
   };
   expect("kNotAligned", FindingKind::misaligned, "mma_kernels.cu:");
   expect("kOutside", FindingKind::out_of_bounds, "outside of the block's shared memory");
@@ -173,11 +173,12 @@ TEST(LaneFunctions, MovmatrixDp4aAndElect) {
   std::vector<std::uint32_t> values(32);
   Random random(9);
   for (std::uint32_t& value : values) value = random.next() * 2654435761u;
-  const Buffer<std::uint32_t> in(values), out(std::vector<std::uint32_t>(160, 7));
-  void* args[] = {address_of(out.pointer), address_of(in.pointer)};
-  const SimLaunch launch = run(mma_kernels, "lane_functions", kLanes, 0, args);
-  ASSERT_TRUE(launch.findings.empty()) << text(launch);
-  const std::vector<std::uint32_t> result = out.values();
+  Simulated gpu;
+  std::uint32_t* const out = gpu.memory(std::vector<std::uint32_t>(160, 7));
+  const SimLaunch launch =
+      gpu.run(mma_kernels, "lane_functions", one_block(kLanes, 0), out, gpu.memory(values));
+  ASSERT_TRUE(launch.findings.empty()) << findings(launch);
+  const std::vector<std::uint32_t> result = gpu.values(out, 160);
   for (int lane = 0; lane < kLanes; ++lane) {
     const auto at = static_cast<std::size_t>(lane);
     for (int half = 0; half < 2; ++half)
@@ -199,16 +200,16 @@ TEST(LaneFunctions, MovmatrixDp4aAndElect) {
 
 TEST(MovingRegisters, FitAreUniformAndGrow) {
   const auto run_it = [](const std::string& fault) {
-    const Buffer<std::uint32_t> out(std::vector<std::uint32_t>(384));
-    void* args[] = {address_of(out.pointer)};
-    return run(mma_kernels, "move_registers<" + fault + ">", 384, 0, args);
+    Simulated gpu;
+    return gpu.run(mma_kernels, "move_registers<" + fault + ">", one_block(384, 0),
+                   gpu.memory<int>(384));
   };
   const SimLaunch fits = run_it("kRegistersFit");
-  EXPECT_TRUE(fits.findings.empty()) << text(fits);
+  EXPECT_TRUE(fits.findings.empty()) << findings(fits);
   EXPECT_TRUE(has(run_it("kTooMany"), FindingKind::bad_operand, "would wait for ever"));
   EXPECT_TRUE(has(run_it("kNotUniform"), FindingKind::bad_operand, "differs between the warps"));
   EXPECT_TRUE(has(run_it("kIncreaseToLess"), FindingKind::bad_operand, "in a warp that has 232"));
 }
 
 }  // namespace
-}  // namespace rooftile::matrix_test
+}  // namespace rooftile::sim_test

@@ -21,12 +21,10 @@ __device__ __forceinline__ void fill_shared(unsigned char* memory, const uint4* 
 
 template <class Register, int kCount>
 __device__ __forceinline__ void load_registers(Register (&r)[kCount], const Register* from) {
-#pragma unroll
   for (int i = 0; i < kCount; ++i) r[i] = from[threadIdx.x * kCount + i];
 }
 template <class Register, int kCount>
 __device__ __forceinline__ void store_registers(Register* to, const Register (&r)[kCount]) {
-#pragma unroll
   for (int i = 0; i < kCount; ++i) to[threadIdx.x * kCount + i] = r[i];
 }
 
@@ -112,7 +110,6 @@ __global__ void __launch_bounds__(128) faulty(float* out, const uint4* image) {
   if (kFault == kNotUniform && thread == 77) b = advanced(b, 32);
   float d[32];
   uint32_t registers[4] = {0, 0, 0, 0};
-#pragma unroll
   for (float& value : d) value = 0;
   if (kFault != kNoFence) wgmma_fence(d, registers);
   if (kFault == kWriteAfterFence) d[5] = 1;
@@ -130,7 +127,6 @@ __global__ void __launch_bounds__(128) faulty(float* out, const uint4* image) {
   if (kFault == kNeverWaited) return;
   wgmma_wait_group<1>();
   if (kFault != kWaitTooEarly && kFault != kNoWait) wgmma_wait_group<0>(d, registers);
-#pragma unroll
   for (int i = 0; i < 32; ++i) out[thread * 32 + i] = d[i];
   if (kFault == kWaitTooEarly) wgmma_wait_group<0>();
 }

@@ -8,11 +8,17 @@
 
 extern const rooftile::KernelTable wgmma_kernels;
 
-namespace rooftile::matrix_test {
+namespace rooftile::sim_test {
 namespace {
 
 constexpr int kThreads = 128;
 constexpr int kChunk = 16;
+
+LaunchShape one_block(std::size_t shared_bytes) {
+  return {.grid = {1},
+          .block = {kThreads},
+          .dynamic_shared_bytes = static_cast<std::int64_t>(shared_bytes)};
+}
 
 /// One operand in shared memory: `rows` of m or n, all of k.
 struct Tile {
@@ -111,31 +117,20 @@ void expect_wgmma(const Form& form, Swizzle swizzle_a, Swizzle swizzle_b,
     value = form.d == MatrixDtype::s32   ? random.next()
             : form.d == MatrixDtype::f32 ? std::bit_cast<std::uint32_t>(random.number())
                                          : 0x3c00u | random.next() % 1024 << 16;
-  const Buffer<std::uint8_t> shared(image);
-  const Buffer<std::uint32_t> in(c), out(c);
-  auto chunks = static_cast<int>(image.size() / kChunk);
-  auto layout_a = tile_a.layout, layout_b = tile_b.layout;
-  std::uint32_t advance_a = tile_a.advance, advance_b = tile_b.advance, at = b_at;
-  int steps = 2;
-  void* args[] = {const_cast<void*>(static_cast<const void*>(&out.pointer)),
-                  const_cast<void*>(static_cast<const void*>(&in.pointer)),
-                  const_cast<void*>(static_cast<const void*>(&shared.pointer)),
-                  &chunks,
-                  &layout_a,
-                  &layout_b,
-                  &at,
-                  &advance_a,
-                  &advance_b,
-                  &steps};
-  const SimLaunch launch = run(wgmma_kernels, form.kernel, kThreads,
-                               static_cast<std::int64_t>(image.size()), args, options);
-  ASSERT_TRUE(launch.findings.empty()) << text(launch);
+  Simulated gpu;
+  gpu.device->set_options(options);
+  std::uint32_t* const out = gpu.memory(c);
+  const SimLaunch launch =
+      gpu.run(wgmma_kernels, form.kernel, one_block(image.size()), out, gpu.memory(c),
+              gpu.memory(image), static_cast<int>(image.size() / kChunk), tile_a.layout,
+              tile_b.layout, b_at, tile_a.advance, tile_b.advance, 2);
+  ASSERT_TRUE(launch.findings.empty()) << findings(launch);
   EXPECT_EQ(launch.counters[SimCounter::wgmma_instructions], 2u);
   EXPECT_EQ(launch.counters[SimCounter::wgmma_multiply_adds],
             static_cast<std::uint64_t>(2 * 64 * form.n * k));
   EXPECT_EQ(launch.counters[SimCounter::wgmma_shared_bytes],
             static_cast<std::uint64_t>(2 * 32 * (64 + form.n)));
-  const std::vector<std::uint32_t> result = out.values();
+  const std::vector<std::uint32_t> result = gpu.values(out, static_cast<std::int64_t>(c.size()));
   for (int thread = 0; thread < kThreads; ++thread)
     for (int i = 0; i < count; ++i) {
       const int row = thread / 32 * 16 + thread % 32 / 4 + i / 2 % 2 * 8;
@@ -205,19 +200,15 @@ void expect_register_a(const std::string& kernel, MatrixDtype type_a, MatrixDtyp
       registers[static_cast<std::size_t>(thread * 4 + i / per_register)] |=
           a.code(at.row, at.column) << i % per_register * kBits;
     }
-  const Buffer<std::uint8_t> shared(image);
-  const Buffer<std::uint32_t> in(registers),
-      out(std::vector<std::uint32_t>(static_cast<std::size_t>(kThreads * n / 2)));
-  auto chunks = static_cast<int>(image.size() / kChunk);
-  auto layout = tile.layout;
-  void* args[] = {const_cast<void*>(static_cast<const void*>(&out.pointer)),
-                  const_cast<void*>(static_cast<const void*>(&in.pointer)),
-                  const_cast<void*>(static_cast<const void*>(&shared.pointer)), &chunks, &layout};
+  Simulated gpu;
+  const int count = n / 2;
+  auto* const out = gpu.memory<std::uint32_t>(kThreads * count);
   const SimLaunch launch =
-      run(wgmma_kernels, kernel, kThreads, static_cast<std::int64_t>(image.size()), args);
-  ASSERT_TRUE(launch.findings.empty()) << text(launch);
+      gpu.run(wgmma_kernels, kernel, one_block(image.size()), out, gpu.memory(registers),
+              gpu.memory(image), static_cast<int>(image.size() / kChunk), tile.layout);
+  ASSERT_TRUE(launch.findings.empty()) << findings(launch);
   EXPECT_EQ(launch.counters[SimCounter::wgmma_shared_bytes], static_cast<std::uint64_t>(32 * n));
-  const std::vector<std::uint32_t> result = out.values();
+  const std::vector<std::uint32_t> result = gpu.values(out, kThreads * count);
   for (int thread = 0; thread < kThreads; ++thread)
     for (int i = 0; i < n / 2; ++i) {
       const FragmentElement at = wgmma_accumulator(thread, i);
@@ -241,10 +232,10 @@ SimLaunch run_faulty(const std::string& fault, const SimOptions& options = {}) {
   Random random(3);
   std::vector<std::uint32_t> image(4096);
   for (std::uint32_t& value : image) value = random.code(codec(MatrixDtype::bf16)) * 65537u;
-  const Buffer<std::uint32_t> shared(image), out(std::vector<std::uint32_t>(kThreads * 32));
-  void* args[] = {const_cast<void*>(static_cast<const void*>(&out.pointer)),
-                  const_cast<void*>(static_cast<const void*>(&shared.pointer))};
-  return run(wgmma_kernels, "faulty<" + fault + ">", kThreads, 16384, args, options);
+  Simulated gpu;
+  gpu.device->set_options(options);
+  return gpu.run(wgmma_kernels, "faulty<" + fault + ">", one_block(16384),
+                 gpu.memory<float>(kThreads * 32), gpu.memory(image));
 }
 
 TEST(WgmmaFaults, NoneIsFoundInTheKernelWithoutOne) {
@@ -252,7 +243,7 @@ TEST(WgmmaFaults, NoneIsFoundInTheKernelWithoutOne) {
        {SimCompletion::early, SimCompletion::late, SimCompletion::random})
     for (const SimOrder order : {SimOrder::in_order, SimOrder::reversed, SimOrder::random}) {
       const SimLaunch launch = run_faulty("kNone", {.order = order, .completion = completion});
-      EXPECT_TRUE(launch.findings.empty()) << text(launch);
+      EXPECT_TRUE(launch.findings.empty()) << findings(launch);
     }
 }
 
@@ -271,8 +262,8 @@ TEST_P(WgmmaFault, IsFoundInEverySchedule) {
     for (const SimOrder order : {SimOrder::in_order, SimOrder::reversed, SimOrder::random}) {
       const SimLaunch launch =
           run_faulty(GetParam().name, {.order = order, .completion = completion});
-      EXPECT_TRUE(has(launch, GetParam().kind, GetParam().part)) << text(launch);
-      EXPECT_TRUE(has(launch, GetParam().kind, "wgmma_kernels.cu:")) << text(launch);
+      EXPECT_TRUE(has(launch, GetParam().kind, GetParam().part)) << findings(launch);
+      EXPECT_TRUE(has(launch, GetParam().kind, "wgmma_kernels.cu:")) << findings(launch);
     }
 }
 
@@ -300,7 +291,7 @@ TEST(WgmmaFaults, SharedMemoryWrittenBeforeTheWaitIsFoundInEverySchedule) {
     const SimLaunch launch = run_faulty("kChangedShared", {.order = order});
     EXPECT_TRUE(has(launch, FindingKind::missing_wait, "wgmma of warpgroup 0") ||
                 has(launch, FindingKind::race, "wgmma of warpgroup 0"))
-        << text(launch);
+        << findings(launch);
   }
 }
 
@@ -308,8 +299,8 @@ TEST(WgmmaFaults, ReadsThatNoBarrierOrdersAreARace) {
   const SimLaunch launch = run_faulty("kNoBarrier");
   EXPECT_TRUE(has(launch, FindingKind::race, "wgmma of warpgroup 0") ||
               has(launch, FindingKind::uninitialised, "wgmma of warpgroup 0"))
-      << text(launch);
+      << findings(launch);
 }
 
 }  // namespace
-}  // namespace rooftile::matrix_test
+}  // namespace rooftile::sim_test
