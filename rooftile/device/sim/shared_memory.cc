@@ -46,8 +46,13 @@ std::uint32_t window_address(const Block& block, std::uint64_t address) {
   if (is_dynamic(block, address))
     return static_cast<std::uint32_t>(address - reinterpret_cast<std::uint64_t>(block.shared)) +
            kReservedShared;
-  return static_cast<std::uint32_t>(address - reinterpret_cast<std::uint64_t>(statics_of(block))) +
-         static_begin(block);
+  const auto offset =
+      static_cast<std::uint32_t>(address - reinterpret_cast<std::uint64_t>(statics_of(block)));
+  Worker& self = block.worker;
+  if (offset < self.variable_begin || offset >= self.variable_end)
+    if (const SharedVariable* variable = self.launch.module->find(offset))
+      self.use_variable(*variable);
+  return offset + static_begin(block);
 }
 
 std::uint8_t* window_pointer(Block& block, std::uint32_t address) {
@@ -80,12 +85,6 @@ std::uint32_t shared_address(const void* pointer) {
     report(FindingKind::bad_operand, ROOFTILE_SIM_PC, 0,
            describe_here() + ": the address of a shared variable is wanted, this is none");
     abandon();
-  }
-  if (is_static(block, address)) {
-    const auto offset =
-        static_cast<std::uint32_t>(address - reinterpret_cast<std::uint64_t>(statics_of(block)));
-    if (const SharedVariable* variable = block.worker.launch.module->find(offset))
-      block.worker.use_variable(*variable);
   }
   return window_address(block, address);
 }
