@@ -345,6 +345,7 @@ struct Worker {
   std::uint32_t random_below(std::uint32_t bound);
   /// A __shared__ variable of the kernel is used: from now on each block has its own.
   void use_variable(const SharedVariable& variable);
+  [[nodiscard]] bool uses_variable(const SharedVariable& variable) const;
   Thread& current() { return (*block)[thread]; }
   Site& site(std::uint32_t pc, std::uint8_t flags, std::uint8_t bytes);
 };
@@ -431,6 +432,10 @@ void watch_registers(std::uint64_t address, std::uint32_t bytes, bool is_write, 
 [[nodiscard]] bool is_shared(const Block& block, std::uint64_t address);
 /// The block of the running cluster whose shared memory holds the address, or null.
 Block* owner_of_shared(std::uint64_t address);
+/// Whether a variable belongs to another kernel: the linker put it behind one of this kernel's.
+bool is_of_other_kernel(const SharedVariable& variable);
+/// Whether the bytes lie in dynamic shared memory as launched, or in one variable of this kernel.
+bool lies_in_shared(const Block& block, std::uint64_t address, std::uint64_t bytes);
 std::uint32_t window_address(const Block& block, std::uint64_t address);
 std::uint8_t* window_pointer(Block& block, std::uint32_t address);
 /// "dynamic shared memory + 0x400", "transpose<0>::tile + 128"

@@ -231,10 +231,14 @@ void run_threads() {
 
 }  // namespace
 
+bool Worker::uses_variable(const SharedVariable& variable) const {
+  return std::find(used_statics.begin(), used_statics.end(),
+                   std::pair{variable.begin, variable.end}) != used_statics.end();
+}
+
 void Worker::use_variable(const SharedVariable& variable) {
-  const std::pair range{variable.begin, variable.end};
-  if (std::find(used_statics.begin(), used_statics.end(), range) != used_statics.end()) return;
-  used_statics.push_back(range);
+  if (uses_variable(variable)) return;
+  used_statics.emplace_back(variable.begin, variable.end);
   const std::scoped_lock lock(launch.merge_mutex);
   launch.static_variables[variable.begin] = variable.end;
 }

@@ -42,6 +42,34 @@ Block* owner_of_shared(std::uint64_t address) {
   return nullptr;
 }
 
+bool is_of_other_kernel(const SharedVariable& variable) {
+  const GpuKernel& kernel = worker->launch.kernel;
+  const std::string_view function =
+      std::string_view(variable.name).substr(0, variable.name.rfind("::"));
+  const auto is_named = [&](std::string_view name) {
+    if (!function.ends_with(name)) return false;
+    const std::string_view scope = function.substr(0, function.size() - name.size());
+    return scope.empty() || scope.ends_with("::");
+  };
+  if (is_named(kernel.simulated->name)) return false;
+  for (std::size_t i = 0; i < kernel.all.count; ++i)
+    if (is_named(kernel.all.first[i].name)) return true;
+  return false;
+}
+
+bool lies_in_shared(const Block& block, std::uint64_t address, std::uint64_t bytes) {
+  const std::uint64_t from_dynamic = address - reinterpret_cast<std::uint64_t>(block.shared);
+  if (from_dynamic < kSharedBytes)
+    return from_dynamic + bytes <=
+           static_cast<std::uint64_t>(block.worker.launch.shape.dynamic_shared_bytes);
+  if (!is_static(block, address)) return false;
+  const auto offset =
+      static_cast<std::uint32_t>(address - reinterpret_cast<std::uint64_t>(statics_of(block)));
+  const SharedVariable* variable = block.worker.launch.module->find(offset);
+  return variable != nullptr && offset + bytes <= variable->end &&
+         block.worker.uses_variable(*variable);
+}
+
 std::uint32_t window_address(const Block& block, std::uint64_t address) {
   if (is_dynamic(block, address))
     return static_cast<std::uint32_t>(address - reinterpret_cast<std::uint64_t>(block.shared)) +
