@@ -13,7 +13,6 @@
 #include <array>
 #include <atomic>
 #include <cstdint>
-#include <deque>
 #include <functional>
 #include <map>
 #include <memory>
@@ -23,6 +22,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "rooftile/base/function_ref.h"
 #include "rooftile/device/gpu_kernel.h"
 #include "rooftile/device/sim/clocks.h"
 #include "rooftile/device/sim/counters.h"
@@ -30,6 +30,7 @@
 #include "rooftile/device/sim/finding.h"
 #include "rooftile/device/sim/module.h"
 #include "rooftile/device/sim/options.h"
+#include "rooftile/device/sim/ready_queue.h"
 #include "rooftile/device/sim/shadow.h"
 
 namespace rooftile::sim {
@@ -216,12 +217,6 @@ struct Block {
   std::size_t actors_used_ = 0;
 };
 
-/// A thread that can run.
-struct Runnable {
-  Block* block;
-  std::uint16_t thread;
-};
-
 /// An asynchronous operation that was issued and has not happened yet.
 struct PendingWork {
   Block* block;
@@ -231,7 +226,7 @@ struct PendingWork {
 
 struct Cluster {
   std::vector<std::unique_ptr<Block>> blocks;
-  std::deque<Runnable> ready;
+  ReadyQueue ready;
   std::vector<Runnable> yielded;
   std::vector<PendingWork> pending;
   std::uint64_t next_serial = 0;
@@ -379,7 +374,7 @@ void join_threads(Block& block, const std::vector<std::uint16_t>& threads);
 /// Warp::result; then all return their result. Reports lanes that call something else.
 std::uint64_t gather_warp(std::uint32_t kind, std::uint32_t mask, std::uint64_t value, int operand,
                           int width, std::uint32_t pc,
-                          const std::function<void(Warp&, std::uint32_t lanes)>& complete);
+                          FunctionRef<void(Warp&, std::uint32_t lanes)> complete);
 
 // --- time (ordering.cc)
 [[nodiscard]] bool is_ordered(const Block& block, const Thread& thread, int number, Epoch before);
