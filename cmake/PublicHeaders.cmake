@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-# rooftile_public_headers(OUT): the headers that open `namespace ROOFTILE_API` or are rooftile/*.h, and
-# every file of rooftile/ that they include. An error where one would drag in a private dependency.
+# rooftile_public_headers(OUT): the headers that open `namespace ROOFTILE_API`, are rooftile/*.h or of
+# rooftile/tile/, which is for kernels, and every file of rooftile/ that they include. An error where
+# one would drag in a private dependency.
 function(rooftile_public_headers out)
   file(GLOB_RECURSE candidates CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/rooftile/*.h")
   set(queue "")
   foreach(header IN LISTS candidates)
     file(STRINGS "${header}" opening REGEX "^namespace ROOFTILE_API" LIMIT_COUNT 1)
-    if((opening OR header MATCHES "/rooftile/[^/]*\\.h$") AND NOT header MATCHES "_internal\\.h$")
+    if((opening OR header MATCHES "/rooftile/(tile/.*|[^/]*)\\.h$") AND NOT header MATCHES "_internal\\.h$")
       list(APPEND queue "${header}")
     endif()
   endforeach()

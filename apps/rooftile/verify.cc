@@ -25,11 +25,12 @@ class Verifier {
     const ParsedArgs& args = session.args;
     plan_.options.policy = parse_policy(args.value("--policy", "derived"));
     plan_.options.repeats = static_cast<int>(args.integer("--repeats", 3, 1, 1000));
+    plan_.options.schedules = static_cast<int>(args.integer("--schedules", 4, 1, 1000));
     plan_.options.seed = static_cast<std::uint64_t>(args.integer("--seed", 0, 0, 1LL << 62));
     set_ = args.value("--set", "all");
     plan_.sets = set_ == "all" ? std::vector<std::string>{"smoke", "ci", "edges"}
                                : std::vector<std::string>{set_};
-    for (const char* name : {"--seed", "--repeats", "--policy"})
+    for (const char* name : {"--seed", "--repeats", "--policy", "--schedules"})
       if (args.has(name)) options_ += " " + std::string(name) + " " + args.value(name);
   }
 
@@ -232,6 +233,8 @@ Verb verify_verb() {
           {{"--set", "SET", "smoke, ci, edges, all (those three) or another; default all"},
            {"--seed", "N", "added to the seed of every problem; default 0"},
            {"--repeats", "N", "runs whose bits are compared; default 3"},
+           {"--schedules", "N",
+            "orders of threads on a simulated GPU: as they come, reversed, then random ones; default 4"},
            {"--policy", "POLICY", "derived (default) or assert_close", {"derived", "assert_close"}},
            {"--verbose", "", "a line for every problem"}},
       .run = [](Session& session) { return Verifier(session).run(); }};

@@ -7,6 +7,7 @@
 #include "rooftile/base/text.h"
 #include "rooftile/device/cpu/cpu_device.h"
 #include "rooftile/device/gpu_kernel.h"
+#include "rooftile/device/sim/sim_device.h"
 #include "rooftile/tile/tensor_map.h"
 #if ROOFTILE_WITH_CUDA
 #include "rooftile/device/cuda/cuda_device.h"
@@ -38,6 +39,7 @@ const std::vector<DeviceFactory>& device_factories() {
 #if ROOFTILE_WITH_CUDA
       cuda_device_factory(),
 #endif
+      sim_device_factory(),
   };
   return factories;
 }

@@ -113,6 +113,18 @@ class Device {
   /// Waits for all streams, side streams that a kernel may have made included.
   virtual void synchronise() = 0;
 
+  /// The contents of this memory are undefined from now on: a device that checks what kernels read
+  /// reports reads of it.
+  virtual void forget(void* memory, std::int64_t bytes) {
+    (void)memory;
+    (void)bytes;
+  }
+
+  /// Devices that are simulated can run a launch's threads in any order that a GPU may. 0 is the
+  /// order that is used unless asked for another; each number is one, always the same.
+  [[nodiscard]] virtual bool has_schedules() const { return false; }
+  virtual void use_schedule(int number) { (void)number; }
+
   /// Evicts what caches hold of earlier work, and leaves no dirty lines of its own.
   virtual void flush_caches(Stream& stream) = 0;
 

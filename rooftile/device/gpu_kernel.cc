@@ -44,7 +44,7 @@ void check_cluster(const LaunchShape& shape) {
 
 GpuKernel find_kernel(const KernelTable& table, std::string_view name) {
   const KernelEntries simulated = table.simulated();
-  GpuKernel kernel{table.name, find_entry(simulated, name), nullptr};
+  GpuKernel kernel{table.name, simulated, find_entry(simulated, name), nullptr};
   if (kernel.simulated == nullptr) {
     std::vector<std::string> names;
     for (std::size_t i = 0; i < simulated.count; ++i) names.emplace_back(simulated.first[i].name);
@@ -75,7 +75,7 @@ void check_launch(const LaunchShape& shape, const Gpu& gpu, std::int64_t static_
                std::to_string(kMostGridYz) + "x" + std::to_string(kMostGridYz));
   check_cluster(shape);
   const std::int64_t most = sm_limits(gpu.compute_capability.value()).max_block_shared_bytes;
-  if (shape.dynamic_shared_bytes < 0 || shape.dynamic_shared_bytes + static_shared_bytes > most)
+  if (shape.dynamic_shared_bytes < 0 || shape.dynamic_shared_bytes > most - static_shared_bytes)
     fail_input(std::to_string(shape.dynamic_shared_bytes) + " bytes of dynamic and " +
                std::to_string(static_shared_bytes) + " of static shared memory: " +
                std::string(gpu.name) + " has " + std::to_string(most) + " for a block");

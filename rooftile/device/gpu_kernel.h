@@ -16,6 +16,7 @@ namespace ROOFTILE_API rooftile {
 /// One kernel in every pass that was built: `simulated` always is.
 struct GpuKernel {
   std::string table;
+  KernelEntries all{};  // of the simulator's pass
   const KernelEntry* simulated = nullptr;
   const KernelEntry* cuda = nullptr;  // null: this library was built without nvcc
 };
@@ -27,7 +28,11 @@ struct Extent3 {
   std::uint32_t x = 1;
   std::uint32_t y = 1;
   std::uint32_t z = 1;
-  [[nodiscard]] std::uint64_t count() const { return std::uint64_t{x} * y * z; }
+  /// The product, or the largest number where it is larger.
+  [[nodiscard]] std::uint64_t count() const {
+    std::uint64_t product = 0;
+    return __builtin_mul_overflow(std::uint64_t{x} * y, z, &product) ? UINT64_MAX : product;
+  }
 };
 
 struct LaunchShape {

@@ -72,7 +72,7 @@ struct Signature {
     char chars[sizeof...(Parameters) * kBytesEach + 1] = {};
     constexpr Text() {
       std::size_t at = 0;
-      const auto add = [&](char letter, std::size_t size) {
+      [[maybe_unused]] const auto add = [&](char letter, std::size_t size) {
         chars[at++] = letter;
         char digits[kBytesEach] = {};
         int count = 0;

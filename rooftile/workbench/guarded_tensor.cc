@@ -160,6 +160,9 @@ void GuardedTensor::upload() {
   for (std::size_t i = 0; i < scales_.size(); ++i)
     device_.copy_to_device(stream_, scales_[i].data(), scale_images_[i].data(), scales_[i].bytes());
   stream_.synchronise();
+  // Nobody may read the guards either.
+  device_.forget(memory_.data(), kGuardBytes);
+  device_.forget(static_cast<char*>(memory_.data()) + bytes_ - kGuardBytes, kGuardBytes);
 }
 
 void GuardedTensor::download() {
@@ -178,6 +181,8 @@ void GuardedTensor::poison() {
                 static_cast<std::size_t>(band.end - band.begin));
   for (std::string& scales : scale_images_) std::ranges::fill(scales, static_cast<char>(kPattern));
   upload();
+  for (const Band& band : bands_)
+    device_.forget(static_cast<char*>(memory_.data()) + band.begin, band.end - band.begin);
 }
 
 void GuardedTensor::store(const std::vector<double>& values) {

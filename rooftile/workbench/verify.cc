@@ -65,6 +65,27 @@ std::string check_repeats(Bench& bench, const VerifyOptions& options, Record& re
   return "";
 }
 
+// Other legal orders of the same threads, on devices that have them.
+std::string check_schedules(Bench& bench, const VerifyOptions& options, Record& record) {
+  if (!bench.device.has_schedules()) return "";
+  const bool is_repeatable = bench.kernel.determinism != Determinism::any;
+  const std::string right = bench.workload.output_bits();
+  std::string fault;
+  for (int number = 1; number < options.schedules && fault.empty(); ++number) {
+    bench.device.use_schedule(number);
+    try {
+      fault = run_and_check(bench, options.policy, record);
+      if (fault.empty() && is_repeatable && bench.workload.output_bits() != right)
+        fault = "gives other bits";
+    } catch (const std::exception& error) {
+      fault = error.what();
+    }
+    if (!fault.empty()) fault = "schedule " + std::to_string(number) + ": " + fault;
+  }
+  bench.device.use_schedule(0);
+  return fault;
+}
+
 // The same problem with one row, its data that of the batch's row: only for problems whose outputs
 // all begin with the batch axis and whose strides follow from the shape.
 std::optional<Problem> one_row(const OpDef& op, const Problem& problem) {
@@ -156,6 +177,7 @@ std::string judge(Bench& bench, const VerifyOptions& options, std::uint64_t seed
   if (std::string fault = run_and_check(bench, options.policy, record); !fault.empty())
     return "with other data in the same memory: " + fault;
   if (std::string fault = check_repeats(bench, options, record); !fault.empty()) return fault;
+  if (std::string fault = check_schedules(bench, options, record); !fault.empty()) return fault;
   return bench.kernel.determinism == Determinism::batch_invariant ? check_rows(bench) : "";
 }
 

@@ -20,6 +20,9 @@ struct VerifyOptions {
   Policy policy = Policy::derived;
   int repeats = 3;  // runs whose bits must agree where the kernel promises it
   std::uint64_t seed = 0;
+  /// On devices that have schedules: how many to run, from 0. Each must give what is right, and the
+  /// same bits where the kernel promises them.
+  int schedules = 1;
 };
 
 /// Runs `kernel` on `problem` (whose seed is added to options.seed) and judges it. Never throws for

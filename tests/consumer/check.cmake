@@ -19,6 +19,10 @@ elseif(STEP STREQUAL "find_package")
       "-DCMAKE_CXX_COMPILER=${CXX}" "-DCMAKE_CXX_FLAGS=${CXXFLAGS}")
   run(${CMAKE_COMMAND} --build "${WORK}/build")
   run("${WORK}/build/consumer")
+  # Why not under a sanitizer: the simulator is one itself.
+  if(NOT CXXFLAGS)
+    run("${WORK}/build/own_kernel")
+  endif()
 
 elseif(STEP STREQUAL "pkg_config")
   find_program(PKG_CONFIG NAMES pkgconf pkg-config)

@@ -161,6 +161,13 @@ void acquire(std::uint64_t address, bool is_ordered) {
   unfenced->join(known);
 }
 
+/// A thread that asks again for what it has just seen unchanged waits for it. Why before the
+/// access: whatever happened meanwhile is seen by it.
+void wait_for_change(const void* address) {
+  Thread& thread = worker->current();
+  if (thread.spin_address == reinterpret_cast<std::uint64_t>(address)) yield();
+}
+
 void check_strong(const void* address, int bytes, bool is_write, std::uint32_t pc) {
   // AccessOp::atomic marks the access as strong; loads of it race with nothing strong.
   if (!on_access(reinterpret_cast<std::uint64_t>(address), static_cast<std::uint32_t>(bytes),
@@ -176,6 +183,7 @@ std::uint64_t atomic(Atomic op, Number type, int bytes, void* address, std::uint
   const auto is_unchanged = [&](std::uint64_t old) {
     return apply(op, type, bytes, old, value, compare) == old;
   };
+  wait_for_change(address);
   check_strong(address, bytes, true, ROOFTILE_SIM_PC);
   const auto at = reinterpret_cast<std::uint64_t>(address);
   if (checks) release(at, ordered);
@@ -192,15 +200,16 @@ std::uint64_t atomic(Atomic op, Number type, int bytes, void* address, std::uint
       break;
   }
   if (checks) acquire(at, ordered);
-  if (is_unchanged(old))
-    yield();  // a loop may wait with it
-  else
-    note_progress();
+  const bool is_same = is_unchanged(old);
+  worker->current().spin_address = is_same ? at : 0;
+  if (!is_same) note_progress();
   return old;
 }
 
 std::uint64_t strong_load(const void* address, int bytes, bool acquires) {
+  wait_for_change(address);
   check_strong(address, bytes, false, ROOFTILE_SIM_PC);
+  worker->current().spin_address = reinterpret_cast<std::uint64_t>(address);
   std::uint64_t value = 0;
   switch (bytes) {
     case 2:
@@ -214,7 +223,6 @@ std::uint64_t strong_load(const void* address, int bytes, bool acquires) {
       break;
   }
   if (worker->launch.options.check) acquire(reinterpret_cast<std::uint64_t>(address), acquires);
-  yield();  // a strong load is what loops wait with
   return value;
 }
 

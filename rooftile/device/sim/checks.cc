@@ -239,7 +239,7 @@ void check_access(const AccessCheck& access, Block& owner, std::uint64_t address
 
 void check_global_access(const AccessCheck& access, std::uint64_t address, std::uint64_t bytes) {
   const Check check = make_check(access, nullptr);
-  GlobalMemory& memory = GlobalMemory::get();
+  GlobalMemory& memory = worker->memory;
   if (access.is_write)
     memory.mark_initialised(address, bytes);
   else if (!memory.is_initialised(address, bytes))
@@ -251,12 +251,13 @@ void check_global_access(const AccessCheck& access, std::uint64_t address, std::
 bool check_global_bounds(std::uint64_t address, std::uint64_t bytes, bool is_write,
                          std::uint32_t pc) {
   Worker& self = *worker;
-  if (address >= self.allocation_begin && address + bytes <= self.allocation_end) return true;
-  const GlobalMemory& memory = GlobalMemory::get();
+  for (const Worker::Hit& hit : self.allocations)
+    if (address >= hit.begin && address + bytes <= hit.end) return true;
+  const GlobalMemory& memory = self.memory;
   const std::optional<Allocation> allocation = memory.find(address);
   if (allocation && address + bytes <= allocation->end) {
-    self.allocation_begin = allocation->begin;
-    self.allocation_end = allocation->end;
+    self.allocations[self.next_allocation++ % self.allocations.size()] = {allocation->begin,
+                                                                          allocation->end};
     return true;
   }
   if (is_new_finding(FindingKind::out_of_bounds, pc, 0)) {

@@ -16,6 +16,8 @@ namespace {
 constexpr std::uint64_t kPage = 4096;
 constexpr std::uint64_t kHugePage = std::uint64_t{2} << 20;
 
+constexpr std::int64_t kMostPoisoned = std::int64_t{256} << 20;
+
 std::uint64_t round_up(std::uint64_t value, std::uint64_t unit) {
   return (value + unit - 1) / unit * unit;
 }
@@ -41,7 +43,7 @@ GlobalMemory& GlobalMemory::get() {
 
 GlobalMemory::GlobalMemory() {
   base_ = round_up(reinterpret_cast<std::uint64_t>(reserve_pages(kBytes + kHugePage)), kHugePage);
-  initialised_ = static_cast<std::uint8_t*>(reserve_pages(kBytes / 8));
+  initialised_ = static_cast<std::uint8_t*>(reserve_pages(kBytes / 8 + kPage));
   for (std::uint8_t*& map : touched_)
     map = static_cast<std::uint8_t*>(reserve_pages(kBytes / kSectorBytes / 8));
   free_[base_] = kBytes;
@@ -60,7 +62,8 @@ void* GlobalMemory::allocate(std::int64_t bytes) {
     if (bytes >= static_cast<std::int64_t>(kHugePage))
       madvise(memory, static_cast<std::size_t>(bytes), MADV_HUGEPAGE);
     // A pattern that is NaN in every floating-point type: what is read unwritten shows in results.
-    std::memset(memory, 0xff, static_cast<std::size_t>(bytes));
+    // Not in the largest, which may have gaps that nobody touches.
+    if (bytes <= kMostPoisoned) std::memset(memory, 0xff, static_cast<std::size_t>(bytes));
     return memory;
   }
   throw Error(ErrorCode::out_of_memory,
@@ -120,7 +123,7 @@ std::string GlobalMemory::describe(std::uint64_t address) const {
   return text;
 }
 
-void GlobalMemory::mark_initialised(std::uint64_t address, std::uint64_t bytes) {
+void GlobalMemory::mark_bits(std::uint64_t address, std::uint64_t bytes) {
   std::uint64_t at = address - base_;
   const std::uint64_t end = at + bytes;
   while (at < end) {
@@ -140,7 +143,18 @@ void GlobalMemory::mark_initialised(std::uint64_t address, std::uint64_t bytes) 
   }
 }
 
-bool GlobalMemory::is_initialised(std::uint64_t address, std::uint64_t bytes) const {
+void GlobalMemory::mark_undefined(std::uint64_t address, std::uint64_t bytes) {
+  std::uint64_t at = address - base_;
+  const std::uint64_t end = at + bytes;
+  for (; at < end && at % 8 != 0; ++at)
+    initialised_[at >> 3] &= static_cast<std::uint8_t>(~(1u << (at & 7)));
+  const std::uint64_t whole = (end - at) / 8;
+  if (at < end) std::memset(initialised_ + at / 8, 0, whole);
+  for (at += whole * 8; at < end; ++at)
+    initialised_[at >> 3] &= static_cast<std::uint8_t>(~(1u << (at & 7)));
+}
+
+bool GlobalMemory::are_bits_set(std::uint64_t address, std::uint64_t bytes) const {
   std::uint64_t at = address - base_;
   const std::uint64_t end = at + bytes;
   while (at < end) {

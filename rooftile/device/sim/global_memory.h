@@ -38,8 +38,19 @@ class GlobalMemory {
   [[nodiscard]] std::string describe(std::uint64_t address) const;
 
   // One bit a byte. Neighbouring threads of the host may change one word: hence atomic.
-  void mark_initialised(std::uint64_t address, std::uint64_t bytes);
-  [[nodiscard]] bool is_initialised(std::uint64_t address, std::uint64_t bytes) const;
+  void mark_initialised(std::uint64_t address, std::uint64_t bytes) {
+    if (!is_initialised(address, bytes)) mark_bits(address, bytes);
+  }
+  void mark_undefined(std::uint64_t address, std::uint64_t bytes);
+  [[nodiscard]] bool is_initialised(std::uint64_t address, std::uint64_t bytes) const {
+    const std::uint64_t at = address - base_;
+    const std::uint64_t bit = at & 7;
+    if (bit + bytes > 16) return are_bits_set(address, bytes);
+    const auto wanted = static_cast<std::uint32_t>(((1u << bytes) - 1) << bit);
+    std::uint16_t bits = 0;
+    __builtin_memcpy(&bits, initialised_ + (at >> 3), sizeof bits);
+    return (bits & wanted) == wanted;
+  }
 
   // One bit a sector, of the launch that runs.
   void mark_touched(std::uint64_t sector, bool is_write) {
@@ -56,6 +67,8 @@ class GlobalMemory {
 
  private:
   GlobalMemory();
+  void mark_bits(std::uint64_t address, std::uint64_t bytes);
+  [[nodiscard]] bool are_bits_set(std::uint64_t address, std::uint64_t bytes) const;
   std::uint64_t base_ = 0;
   std::uint8_t* initialised_ = nullptr;
   std::uint8_t* touched_[2] = {nullptr, nullptr};

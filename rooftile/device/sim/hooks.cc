@@ -30,6 +30,25 @@ bool is_own_stack(std::uint64_t address) {
              place);
 }
 
+/// Whether the variable belongs to another kernel: the linker put it behind one of this kernel's.
+bool is_of_other_kernel(const GpuKernel& kernel, const SharedVariable& variable) {
+  const std::string_view function =
+      std::string_view(variable.name).substr(0, variable.name.rfind("::"));
+  for (std::size_t i = 0; i < kernel.all.count; ++i)
+    if (function == kernel.all.first[i].name && &kernel.all.first[i] != kernel.simulated)
+      return true;
+  return false;
+}
+
+/// The variable that an access at `offset` went past.
+std::string nearest_variable(const Module& module, std::uint32_t offset) {
+  const SharedVariable* nearest = nullptr;
+  for (const auto& [begin, end] : worker->launch.static_variables)
+    if (end <= offset && (nearest == nullptr || begin > nearest->begin))
+      nearest = module.find(begin);
+  return nearest != nullptr ? nearest->name : "a __shared__ variable";
+}
+
 /// An access of a __shared__ variable must stay within it.
 bool check_variable(Block& block, std::uint64_t address, std::uint32_t bytes, bool is_write,
                     std::uint32_t pc) {
@@ -40,12 +59,12 @@ bool check_variable(Block& block, std::uint64_t address, std::uint32_t bytes, bo
   if (offset >= self.variable_begin && offset + bytes <= self.variable_end) return true;
   const SharedVariable* variable = self.launch.module->find(offset);
   if (variable != nullptr && variable->is_guard) return false;
-  if (variable == nullptr || offset + bytes > variable->end) {
+  if (variable == nullptr || offset + bytes > variable->end ||
+      is_of_other_kernel(self.launch.kernel, *variable)) {
     if (is_new_finding(FindingKind::out_of_bounds, pc, 0))
       report(FindingKind::out_of_bounds, pc, 0,
              describe_here() + (is_write ? " writes " : " reads ") + std::to_string(bytes) +
-                 " bytes past the end of " +
-                 (variable != nullptr ? variable->name : "a __shared__ variable"));
+                 " bytes past the end of " + nearest_variable(*self.launch.module, offset));
     return false;
   }
   self.variable_begin = variable->begin;
@@ -111,11 +130,11 @@ bool on_access(std::uint64_t address, std::uint32_t bytes, bool is_write, std::u
   if (is_own_stack(address)) return true;
   Worker* const self = worker;
   if (self == nullptr) return true;
-  if (address % bytes != 0 && is_new_finding(FindingKind::misaligned, pc, 0))
+  if ((address & (bytes - 1)) != 0 && is_new_finding(FindingKind::misaligned, pc, 0))
     report(FindingKind::misaligned, pc, 0,
            describe_here() + ": an access of " + std::to_string(bytes) +
                " bytes at an address that is no multiple of " + std::to_string(bytes));
-  if (GlobalMemory::get().contains(address)) {
+  if (self->memory.contains(address)) {
     on_global(address, bytes, is_write, pc, op);
   } else if (Block* owner = owner_of_shared(address); owner != nullptr) {
     on_shared(*owner, address, bytes, is_write, pc, op);

@@ -41,6 +41,7 @@ constexpr std::uint32_t kSharedBytes = 228u << 10;  // the window's size; a laun
 constexpr std::uint32_t kReservedShared = 1024;     // the window's first bytes are the system's
 constexpr std::uint32_t kLoggedAccesses = 512;
 
+class GlobalMemory;
 struct Block;
 struct Cluster;
 struct Launch;
@@ -86,7 +87,9 @@ struct Thread {
   std::uint32_t fenced_clock = 0, fenced_floor = 0;
   std::uint32_t proxy_clock = 0, proxy_floor = 0;
   std::uint64_t cluster_phase = 0;  // of the cluster's barrier, when it arrived
-  std::uint32_t spins = 0;          // yields since it last ran on
+  // A loop that waits with atomics: the address of the last that changed nothing, and how often.
+  std::uint64_t spin_address = 0;
+  std::uint32_t spins = 0;
 };
 
 /// A warp operation that not all lanes of its mask have reached.
@@ -262,8 +265,14 @@ struct Worker {
   explicit Worker(Launch& of);
   ~Worker();
   void run();
+  /// The resident cluster to run: one that can, a new one of the grid, or one that waits, in turn.
+  std::size_t next_cluster();
+  bool all_wait();
+  /// Reports why a cluster stops the launch, and stops it.
+  void stop(Cluster& stopped, bool is_livelock);
 
   Launch& launch;
+  GlobalMemory& memory;
   void* host_stack_pointer = nullptr;
   Cluster* cluster = nullptr;  // that runs
   Block* block = nullptr;
@@ -277,11 +286,17 @@ struct Worker {
   std::uint64_t random = 1;
   std::uint64_t switches_without_progress = 0;
   std::uint64_t progress_at_last_switch = 0;
-  // The last allocation and variable that an access hit.
-  std::uint64_t allocation_begin = 1, allocation_end = 0;
+  // The last allocations and variable that accesses hit.
+  struct Hit {
+    std::uint64_t begin = 1, end = 0;
+  };
+  std::array<Hit, 4> allocations{};
+  std::uint32_t next_allocation = 0;
   std::uint32_t variable_begin = 1, variable_end = 0;
   std::vector<std::unique_ptr<Cluster>> resident;
   std::vector<std::unique_ptr<Cluster>> spare;
+  std::size_t turn = 0;  // of those that wait
+  bool is_idle = false;
 
   std::uint32_t random_below(std::uint32_t bound);
   Thread& current() { return (*block)[thread]; }

@@ -77,9 +77,15 @@ std::string demangled(const char* name) {
   return out;
 }
 
+void erase_all(std::string& text, std::string_view part) {
+  for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at))
+    text.erase(at, part.size());
+}
+
 /// "transpose<0>(float const*, float*, int)::tile" without the parameters of the function.
 std::string variable_name(const char* symbol) {
   std::string text = demangled(symbol);
+  erase_all(text, "(anonymous namespace)::");
   const std::size_t name = text.rfind("::");
   const std::size_t parameters = text.find('(');
   if (name != std::string::npos && parameters != std::string::npos && parameters < name)

@@ -35,7 +35,7 @@ bool is_contiguous(const Request& request) {
 
 void count_global(Worker& self, Block& block, const Request& request, Site& site) {
   (void)block;
-  GlobalMemory& memory = GlobalMemory::get();
+  GlobalMemory& memory = self.memory;
   const AccessOp op = request.op();
   const bool is_write = op != AccessOp::load;
   std::uint64_t sectors = 0;

@@ -3,11 +3,11 @@
 // which missing synchronisation shows most. Clusters that wait for other blocks' writes make room
 // for further ones, up to what the device holds at once.
 #include <algorithm>
-#include <chrono>
 #include <cstring>
 #include <thread>
 
 #include "rooftile/device/sim/engines.h"
+#include "rooftile/device/sim/global_memory.h"
 #include "rooftile/device/sim/machine.h"
 
 namespace rooftile::sim {
@@ -18,7 +18,6 @@ namespace {
 
 constexpr std::uint64_t kMostSwitchesWithoutProgress = 100'000'000;
 constexpr std::uint32_t kSpinsBeforeStuck = 16;
-constexpr auto kPatience = std::chrono::seconds(2);  // of workers that all wait for each other
 
 Coordinates to_coordinates(const Extent3& extent) { return {extent.x, extent.y, extent.z}; }
 
@@ -400,7 +399,7 @@ void run_cluster(Worker& self, Cluster& cluster) {
 
 }  // namespace
 
-Worker::Worker(Launch& of) : launch(of), sites(1024) {
+Worker::Worker(Launch& of) : launch(of), memory(GlobalMemory::get()), sites(1024) {
   random = launch.options.seed;
   statics_bytes = 0;
   for (const SharedVariable& variable : launch.module->variables())
@@ -412,49 +411,55 @@ Worker::~Worker() {
   for (LoggedAccess* log : logs) delete[] log;
 }
 
+std::size_t Worker::next_cluster() {
+  for (std::size_t i = resident.size(); i-- > 0;)
+    if (!resident[i]->is_stuck) return i;
+  if (start_next(*this)) return resident.size() - 1;
+  return resident.empty() ? 0 : turn++ % resident.size();
+}
+
+/// When every worker only has threads that wait for memory, nobody is left to write it.
+bool Worker::all_wait() {
+  const std::uint64_t progress = launch.progress.load();
+  bool waits = true;
+  for (const auto& waiting : resident)
+    waits &= waiting->is_stuck && waiting->progress_seen == progress;
+  if (waits != is_idle) launch.idle_workers += waits ? 1 : -1;
+  is_idle = waits;
+  if (!waits) return false;
+  std::this_thread::yield();
+  return launch.idle_workers == launch.workers && launch.progress == progress;
+}
+
+void Worker::stop(Cluster& stopped, bool is_livelock) {
+  report_stop(stopped, is_livelock);
+  launch.is_over = true;
+}
+
 void Worker::run() {
   worker = this;
-  std::size_t turn = 0;
-  auto waiting_since = std::chrono::steady_clock::now();
-  std::uint64_t progress_then = 0;
   while (!launch.is_over) {
-    std::size_t which = resident.size();
-    for (std::size_t i = 0; i < resident.size(); ++i)
-      if (!resident[i]->is_stuck) which = i;
-    if (which == resident.size() && !start_next(*this) && resident.empty()) break;
-    if (which == resident.size()) {
-      if (!resident.back()->is_stuck) {
-        which = resident.size() - 1;
-      } else {  // all wait for memory: ask each in turn
-        which = turn++ % resident.size();
-        const std::uint64_t progress = launch.progress.load();
-        const auto now = std::chrono::steady_clock::now();
-        if (progress != progress_then) {
-          progress_then = progress;
-          waiting_since = now;
-        }
-        if (now - waiting_since > kPatience) {
-          report_stop(*resident[which], true);
-          launch.is_over = true;
-          break;
-        }
-        if (progress == resident[which]->progress_seen) std::this_thread::yield();
-      }
-    }
+    const std::size_t which = next_cluster();
+    if (resident.empty()) break;
     Cluster& running = *resident[which];
+    if (all_wait()) {
+      stop(running, true);
+      break;
+    }
     run_cluster(*this, running);
     if (launch.is_over) break;
-    if (running.live() != 0 && switches_without_progress > kMostSwitchesWithoutProgress) {
-      report_stop(running, true);
-      launch.is_over = true;
-    } else if (running.live() != 0 && !running.is_stuck) {
+    const bool is_finished = running.live() == 0;
+    if (!is_finished && switches_without_progress > kMostSwitchesWithoutProgress) {
+      stop(running, true);
+    } else if (!is_finished && !running.is_stuck) {
       report_stop(running, false);
       recycle(*this, which);
-    } else if (running.live() == 0) {
+    } else if (is_finished) {
       recycle(*this, which);
     }
   }
   while (!resident.empty()) recycle(*this, resident.size() - 1);
+  if (!is_idle) ++launch.idle_workers;  // one that has nothing left writes nothing either
   worker = nullptr;
 }
 

@@ -9,14 +9,21 @@
 
 namespace rooftile::sim {
 
-Cell* ShadowPage::make_split() {
+ShadowPage::ShadowPage() {
+  levels_[kCoarse] = std::make_unique<Cell[]>(kShadowPageBytes >> kCoarse);
+}
+
+std::uint32_t ShadowPage::split(std::uint32_t wanted) {
   const std::scoped_lock lock(mutex_);
-  if (owned_ == nullptr) {
-    owned_ = std::make_unique<Cell[]>(kShadowPageBytes);
-    for (std::size_t i = 0; i < kShadowPageBytes; ++i) owned_[i] = words_[i / 4];
-    split_.store(owned_.get(), std::memory_order_release);
-  }
-  return owned_.get();
+  std::uint32_t shift = shift_.load(std::memory_order_relaxed);
+  const std::uint32_t finer = (wanted & 3) == 0 ? kWord : kByte;
+  if (shift <= finer) return shift;
+  const std::size_t count = kShadowPageBytes >> finer;
+  auto cells = std::make_unique_for_overwrite<Cell[]>(count);
+  for (std::size_t i = 0; i < count; ++i) cells[i] = levels_[shift][i >> (shift - finer)];
+  levels_[finer] = std::move(cells);
+  shift_.store(finer, std::memory_order_release);
+  return finer;
 }
 
 Shadow::Shadow(std::uint64_t bytes)

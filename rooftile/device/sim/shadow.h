@@ -3,6 +3,7 @@
 // word of 4 bytes until something accesses a part of a word of its page; from then on for a byte.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <cstdint>
 #include <memory>
@@ -27,7 +28,6 @@ constexpr std::uint64_t kShadowPageBytes = 4096;
 /// another thread of the host may be looking at them.
 class ShadowPage {
  public:
-  [[nodiscard]] bool is_split() const { return split_.load(std::memory_order_acquire) != nullptr; }
   /// Cells for `bytes` at `offset`, and how many bytes each stands for.
   struct Range {
     Cell* first;
@@ -35,19 +35,19 @@ class ShadowPage {
     std::uint32_t cell_bytes;
   };
   Range cells(std::uint32_t offset, std::uint32_t bytes) {
-    Cell* split = split_.load(std::memory_order_acquire);
-    if (split == nullptr) {
-      if (((offset | bytes) & 3) == 0) return {words_ + offset / 4, bytes / 4, 4};
-      split = make_split();
-    }
-    return {split + offset, bytes, 1};
+    std::uint32_t shift = shift_.load(std::memory_order_acquire);
+    if (((offset | bytes) & ((1u << shift) - 1)) != 0) shift = split(offset | bytes);
+    return {levels_[shift].get() + (offset >> shift), bytes >> shift, 1u << shift};
   }
+  ShadowPage();
 
  private:
-  Cell* make_split();
-  Cell words_[kShadowPageBytes / 4];
-  std::atomic<Cell*> split_{nullptr};
-  std::unique_ptr<Cell[]> owned_;
+  static constexpr std::uint32_t kCoarse = 4;  // log2 of the bytes of a cell
+  static constexpr std::uint32_t kWord = 2;
+  static constexpr std::uint32_t kByte = 0;
+  std::uint32_t split(std::uint32_t wanted);
+  std::atomic<std::uint32_t> shift_{kCoarse};
+  std::array<std::unique_ptr<Cell[]>, kCoarse + 1> levels_;
   std::mutex mutex_;
 };
 

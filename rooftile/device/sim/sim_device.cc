@@ -81,6 +81,25 @@ class SimGpu final : public SimDevice {
   void flush_caches(Stream&) override {}
   [[nodiscard]] std::vector<Probe> probes() override { return {}; }
 
+  void forget(void* memory, std::int64_t bytes) override {
+    sim::GlobalMemory::get().mark_undefined(reinterpret_cast<std::uint64_t>(memory),
+                                            static_cast<std::uint64_t>(bytes));
+  }
+  [[nodiscard]] bool has_schedules() const override { return true; }
+  void use_schedule(int number) override {
+    const auto seed = static_cast<std::uint64_t>(number);
+    switch (number) {
+      case 0:
+        options_ = {};
+        break;
+      case 1:
+        options_ = {.order = SimOrder::reversed, .completion = SimCompletion::early};
+        break;
+      default:
+        options_ = {.order = SimOrder::random, .completion = SimCompletion::random, .seed = seed};
+    }
+  }
+
   void set_options(const SimOptions& options) override { options_ = options; }
   [[nodiscard]] const SimOptions& options() const override { return options_; }
   std::vector<SimLaunch> take_launches() override { return std::exchange(launches_, {}); }

@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "rooftile/hardware/approximate.h"
+
+#include <bit>
+#include <cmath>
+#include <cstdint>
+#include <span>
+
+#include "rooftile/hardware/approximate_tables.h"
+
+namespace rooftile {
+namespace {
+
+using approximate_tables::Row;
+
+/// One function's table and the weights of its terms, in 2^-18 of a last place.
+struct Interpolator {
+  std::span<const Row> rows;
+  int index_bits;
+  int c0_shift;
+  std::int64_t c1_weight, c2_weight, rounding;
+};
+
+const Interpolator kReciprocal{approximate_tables::kReciprocal, 7, 16, 4, 8, 16184};
+const Interpolator kReciprocalRoot{approximate_tables::kReciprocalRoot, 7, 16, 4, 16, 65535};
+const Interpolator kRoot{approximate_tables::kRoot, 7, 16, 1, 4, 65535};
+const Interpolator kPower{approximate_tables::kPower, 6, 16, 8, 8, 48912};
+const Interpolator kLogarithm{approximate_tables::kLogarithm, 6, 15, 8, 16, 6696};
+constexpr int kFractionBits = 18;
+constexpr int kRestBits = 17;  // of x
+
+/// About x^2 / 2^19 of a 17-bit x: each partial product is cut before the sum.
+std::int64_t square(std::uint32_t x) {
+  std::uint32_t sum = 0;
+  for (int bit = 0; bit < kRestBits; ++bit)
+    if ((x >> bit & 1) != 0) sum += x >> (18 - bit);
+  return sum >> 1;
+}
+
+/// `bits`: the table's index above the rest, which is aligned to 17 bits.
+std::int64_t interpolate(const Interpolator& f, std::uint32_t index, std::uint32_t x) {
+  const Row& row = f.rows[index];
+  return (std::int64_t{row.c0} << f.c0_shift) + row.c1 * f.c1_weight * x +
+         row.c2 * f.c2_weight * square(x) + f.rounding;
+}
+
+constexpr std::uint32_t kSign = 0x80000000U, kInfinity = 0x7f800000U;
+constexpr float kScale = 0x1p24F;  // makes a subnormal normal
+
+std::uint32_t bits_of(float x) { return std::bit_cast<std::uint32_t>(x); }
+float float_of(std::uint32_t bits) { return std::bit_cast<float>(bits); }
+float nan_result() { return float_of(0x7fffffffU); }
+bool is_subnormal(float x) { return x != 0 && std::abs(x) < 0x1p-126F; }
+float flushed(float x) { return is_subnormal(x) ? std::copysign(0.0F, x) : x; }
+int exponent_of(float normal) { return static_cast<int>(bits_of(normal) >> 23 & 255) - 127; }
+std::uint32_t fraction_of(float normal) { return bits_of(normal) & 0x7fffff; }
+
+/// `ulps` * 2^-23 * 2^exponent, ulps in 2^23..2^24; infinite or a zero outside float's normal
+/// range.
+float composed(std::uint32_t sign, int exponent, std::int64_t ulps) {
+  const std::int64_t word = (std::int64_t{exponent + 126} << 23) + ulps;
+  if (word < 1 << 23) return float_of(sign);
+  return float_of(sign | (word >= kInfinity ? kInfinity : static_cast<std::uint32_t>(word)));
+}
+
+// What the units themselves do: operands and results are flushed.
+
+float unit_rcp(float x) {
+  if (std::isnan(x)) return nan_result();
+  const std::uint32_t sign = bits_of(x) & kSign;
+  x = flushed(x);
+  if (x == 0) return float_of(sign | kInfinity);
+  if (std::isinf(x)) return float_of(sign);
+  const std::uint32_t fraction = fraction_of(x);
+  const std::int64_t ulps =
+      interpolate(kReciprocal, fraction >> 16, (fraction & 0xffff) << 1) >> kFractionBits;
+  return composed(sign, -exponent_of(x) - 1, ulps);
+}
+
+/// For rsqrt and sqrt: the table has rows for significands from 1 to 2, then from 2 to 4.
+std::int64_t root_ulps(const Interpolator& f, float x) {
+  const std::uint32_t fraction = fraction_of(x);
+  const std::uint32_t odd = static_cast<std::uint32_t>(exponent_of(x)) & 1U;
+  return interpolate(f, odd << 6 | fraction >> kRestBits, fraction & 0x1ffff) >> kFractionBits;
+}
+int half_exponent(float x) { return exponent_of(x) >> 1; }
+
+float unit_rsqrt(float x) {
+  if (std::isnan(x)) return nan_result();
+  x = flushed(x);
+  if (x == 0) return float_of((bits_of(x) & kSign) | kInfinity);
+  if (x < 0) return nan_result();
+  if (std::isinf(x)) return 0;
+  const bool is_power_of_four = fraction_of(x) == 0 && exponent_of(x) % 2 == 0;
+  return composed(0, -half_exponent(x) - 1,
+                  is_power_of_four ? 1 << 24 : root_ulps(kReciprocalRoot, x));
+}
+
+float unit_sqrt(float x) {
+  if (std::isnan(x)) return nan_result();
+  x = flushed(x);
+  if (x == 0 || (std::isinf(x) && x > 0)) return x;
+  if (x < 0) return nan_result();
+  return composed(0, half_exponent(x), root_ulps(kRoot, x));
+}
+
+float unit_ex2(float x) {
+  if (std::isnan(x)) return nan_result();
+  x = flushed(x);
+  const bool is_negative = std::signbit(x);
+  if (std::abs(x) >= 128) return is_negative ? 0 : float_of(kInfinity);
+  // 7.23 bits of fixed point, cut toward zero; of a negative number the complement of the fraction.
+  const auto fixed = static_cast<std::uint32_t>(std::abs(x) * 0x1p23F);
+  int exponent = static_cast<int>(fixed >> 23);
+  std::uint32_t fraction = fixed & 0x7fffff;
+  if (is_negative) {
+    exponent = fraction == 0 ? -exponent : -exponent - 1;
+    if (fraction != 0) fraction ^= 0x7fffff;
+  }
+  const std::int64_t ulps =
+      interpolate(kPower, fraction >> kRestBits, fraction & 0x1ffff) >> kFractionBits;
+  return composed(0, exponent, ulps);
+}
+
+float unit_lg2(float x) {
+  if (std::isnan(x)) return nan_result();
+  x = flushed(x);
+  if (x == 0) return float_of(kSign | kInfinity);
+  if (x < 0) return nan_result();
+  if (std::isinf(x)) return x;
+  if (x == 1) return 0;
+  constexpr int kPointBits = 36;  // of the fixed-point logarithm
+  const std::uint32_t fraction = fraction_of(x);
+  std::int64_t result = interpolate(kLogarithm, fraction >> kRestBits, fraction & 0x1ffff) >> 5;
+  result += std::int64_t{exponent_of(x)} * (std::int64_t{1} << kPointBits);
+  const bool is_negative = result < 0;
+  if (is_negative) result = ~result;
+  if (result == 0) return 0;
+  const int top = 63 - std::countl_zero(static_cast<std::uint64_t>(result));
+  const std::int64_t ulps = top > 23 ? result >> (top - 23) : result << (23 - top);
+  return composed(is_negative ? kSign : 0, top - kPointBits, ulps);
+}
+
+}  // namespace
+
+// Without .ftz the compiler scales the operand into the units' range and the result back.
+
+float ex2_approx(float x, Subnormals subnormals) {
+  if (subnormals == Subnormals::flush || !(x < -126)) return unit_ex2(x);
+  const float half = unit_ex2(x * 0.5F);
+  return half * half;
+}
+
+float rcp_approx(float x, Subnormals subnormals) {
+  if (subnormals == Subnormals::flush) return unit_rcp(x);
+  if (is_subnormal(x)) return unit_rcp(x * kScale) * kScale;
+  return std::abs(x) > 0x1p126F ? unit_rcp(x * 0.25F) * 0.25F : unit_rcp(x);
+}
+
+float rsqrt_approx(float x, Subnormals subnormals) {
+  if (subnormals == Subnormals::flush || !is_subnormal(x)) return unit_rsqrt(x);
+  return unit_rsqrt(x * kScale) * 0x1p12F;
+}
+
+float sqrt_approx(float x, Subnormals subnormals) {
+  if (subnormals == Subnormals::flush || !is_subnormal(x)) return unit_sqrt(x);
+  return unit_sqrt(x * kScale) * 0x1p-12F;
+}
+
+float lg2_approx(float x, Subnormals subnormals) {
+  if (subnormals == Subnormals::flush || !is_subnormal(x)) return unit_lg2(x);
+  return unit_lg2(x * kScale) - 24;
+}
+
+}  // namespace rooftile

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// The approximate functions of Hopper's special-function units, bit for bit for all 2^32 inputs:
+// what PTX calls ex2.approx, rcp.approx, rsqrt.approx, sqrt.approx and lg2.approx, of f32.
+//
+// The idea: each function is a table of quadratics, evaluated in fixed point. The leading bits of
+// the significand choose a row, the other 16 or 17 are x; the square is made from cut-off partial
+// products, and one constant rounds:
+//
+//   result = (c0 + c1 x + c2 square(x) + rounding) >> bits
+//
+// The design is that of Oberman and Siu, "A High-Performance Area-Efficient Multifunction
+// Interpolator", ARITH 2005; how Tesla's unit squares was worked out by the envytools project. The
+// tables here were solved from all 2^23 or 2^24 results of an H200 (2026-11-29), which leave
+// exactly one solution. sin.approx, cos.approx and tanh.approx are not modelled.
+#pragma once
+
+#include "rooftile/base/api.h"
+
+namespace ROOFTILE_API rooftile {
+
+/// With .ftz subnormal operands count as 0 and subnormal results become 0, of the operand's or
+/// result's sign.
+enum class Subnormals : bool { keep, flush };
+
+/// 2^x, within 2 ulp. NaN gives 0x7fffffff here and below.
+float ex2_approx(float x, Subnormals subnormals);
+
+/// 1 / x, within 1 ulp.
+float rcp_approx(float x, Subnormals subnormals);
+
+/// 1 / sqrt(x); of -0: -infinity, of less: NaN.
+float rsqrt_approx(float x, Subnormals subnormals);
+
+/// sqrt(x); of -0: -0, of less: NaN.
+float sqrt_approx(float x, Subnormals subnormals);
+
+/// log2(x); of either zero: -infinity, of less: NaN.
+float lg2_approx(float x, Subnormals subnormals);
+
+}  // namespace rooftile

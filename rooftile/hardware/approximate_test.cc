@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+// The approximate functions against hashes of an H200's results, one for each 2^18 inputs. A test
+// takes a few of the 16,384; all were compared when the tables were made. Recorded by
+// tests/hardware/arithmetic_probe.cu on an NVIDIA H200, driver 580.159.04, nvcc 13.0, 2026-11-29.
+#include "rooftile/hardware/approximate.h"
+
+#include <gtest/gtest.h>
+
+#include <bit>
+#include <cmath>
+#include <cstdint>
+#include <fstream>
+#include <string>
+
+namespace rooftile {
+namespace {
+
+constexpr int kChunkBits = 18;
+
+struct Function {
+  const char* name;
+  float (*function)(float, Subnormals);
+  Subnormals subnormals;
+};
+
+// In the order of the file, which goes on with functions that are not modelled.
+constexpr Function kFunctions[] = {
+    {"ex2_ftz", ex2_approx, Subnormals::flush},     {"ex2", ex2_approx, Subnormals::keep},
+    {"rcp_ftz", rcp_approx, Subnormals::flush},     {"rcp", rcp_approx, Subnormals::keep},
+    {"rsqrt_ftz", rsqrt_approx, Subnormals::flush}, {"rsqrt", rsqrt_approx, Subnormals::keep},
+    {"sqrt_ftz", sqrt_approx, Subnormals::flush},   {"sqrt", sqrt_approx, Subnormals::keep},
+    {"lg2_ftz", lg2_approx, Subnormals::flush},     {"lg2", lg2_approx, Subnormals::keep},
+};
+
+/// As tests/hardware/arithmetic_probe.cu makes it.
+std::uint32_t chunk_hash(const Function& f, std::uint32_t chunk) {
+  std::uint32_t sum = 0;
+  for (std::uint32_t j = 0; j < 1U << kChunkBits; ++j) {
+    const float input = std::bit_cast<float>(chunk << kChunkBits | j);
+    std::uint32_t h =
+        std::bit_cast<std::uint32_t>(f.function(input, f.subnormals)) ^ (j * 0x9e3779b9U);
+    h = (h ^ h >> 16) * 0x85ebca6bU;
+    h = (h ^ h >> 13) * 0xc2b2ae35U;
+    sum += h ^ h >> 16;
+  }
+  return sum;
+}
+
+class Approximate : public ::testing::TestWithParam<std::size_t> {};
+
+TEST_P(Approximate, GivesTheCardsBits) {
+  const Function& f = kFunctions[GetParam()];
+  std::ifstream file(ROOFTILE_SOURCE_DIR "/tests/hardware/approximate_h200.txt");
+  std::string name;
+  std::uint32_t chunk = 0, expected = 0;
+  int checked = 0;
+  while (file >> name >> std::hex >> chunk >> expected) {
+    if (name != f.name) continue;
+    EXPECT_EQ(chunk_hash(f, chunk), expected)
+        << f.name << " inputs from 0x" << std::hex << (chunk << kChunkBits);
+    ++checked;
+  }
+  EXPECT_EQ(checked, 24);
+}
+
+INSTANTIATE_TEST_SUITE_P(H200, Approximate, ::testing::Range(std::size_t{0}, std::size(kFunctions)),
+                         [](const auto& test) { return std::string(kFunctions[test.param].name); });
+
+TEST(Approximate, EdgesAsTheCardGaveThem) {
+  EXPECT_EQ(ex2_approx(0, Subnormals::keep), 1);
+  EXPECT_EQ(ex2_approx(-127.25F, Subnormals::flush), 0);
+  EXPECT_EQ(std::bit_cast<std::uint32_t>(ex2_approx(-127.25F, Subnormals::keep)), 0x0035d13fU);
+  EXPECT_EQ(std::bit_cast<std::uint32_t>(rcp_approx(0x1p-126F, Subnormals::keep)), 0x7e800000U);
+  EXPECT_EQ(std::bit_cast<std::uint32_t>(rsqrt_approx(128, Subnormals::keep)), 0x3db504f2U);
+  EXPECT_EQ(std::bit_cast<std::uint32_t>(lg2_approx(0.5F, Subnormals::keep)), 0xbf7ffffeU);
+  EXPECT_EQ(std::bit_cast<std::uint32_t>(sqrt_approx(-1, Subnormals::keep)), 0x7fffffffU);
+}
+
+}  // namespace
+}  // namespace rooftile
