@@ -31,15 +31,27 @@ inline tile::Element element_of(DType dtype) {
   }
 }
 
-/// "rows<bf16, 4>", as in a kernel's table.
-inline std::string instance(std::string_view kernel, DType dtype, std::int64_t packs) {
-  const std::string type = dtype == DType::f32 ? "float" : std::string(name(dtype));
-  return std::string(kernel) + "<" + type + ", " + std::to_string(packs) + ">";
+/// A tensor of two axes, or of one, as a row that stands for all.
+inline tile::Matrix matrix_of(const TensorView& view) {
+  const int rank = view.shape.rank();
+  return {.data = view.data,
+          .row_stride = rank == 2 ? view.stride(0) : 0,
+          .col_stride = view.stride(rank - 1),
+          .type = element_of(view.dtype)};
 }
 
-/// Whether memory and rows at this address and stride start at multiples of 16 bytes.
+/// "rows<bf16, 4>" or "vector<float>", as in a kernel's table.
+inline std::string instance(std::string_view kernel, DType dtype, std::int64_t packs = 0) {
+  const std::string type = dtype == DType::f32 ? "float" : std::string(name(dtype));
+  return std::string(kernel) + "<" + type + (packs == 0 ? "" : ", " + std::to_string(packs)) + ">";
+}
+
+/// Whether this memory, or all rows of this matrix, start at multiples of 16 bytes.
+inline bool is_pack_aligned(const void* data) {
+  return reinterpret_cast<std::uintptr_t>(data) % 16 == 0;
+}
 inline bool is_pack_aligned(const TensorView& view) {
-  return reinterpret_cast<std::uintptr_t>(view.data) % 16 == 0 &&
+  return is_pack_aligned(view.data) &&
          (view.extent(0) <= 1 || view.stride(0) * info(view.dtype).unit_bytes % 16 == 0);
 }
 
@@ -61,6 +73,16 @@ inline LaunchShape row_blocks(std::int64_t rows, std::uint32_t threads_of_row) {
   const std::uint32_t rows_of_block = threads_of_row > 32 ? 1 : kThreads / threads_of_row;
   return {.grid = {.x = static_cast<std::uint32_t>((rows + rows_of_block - 1) / rows_of_block)},
           .block = {.x = threads_of_row, .y = rows_of_block}};
+}
+
+/// A block for each row, an element for each thread, up to 256; the blocks of more rows than a grid
+/// has take several.
+inline LaunchShape plain_row_blocks(std::int64_t rows, std::int64_t cols) {
+  constexpr std::int64_t kThreads = 256;
+  constexpr std::int64_t kMostBlocks = (std::int64_t{1} << 31) - 1;
+  const std::int64_t warps = (std::min(cols, kThreads) + 31) / 32;
+  return {.grid = {.x = static_cast<std::uint32_t>(std::min(rows, kMostBlocks))},
+          .block = {.x = static_cast<std::uint32_t>(warps * 32)}};
 }
 
 /// How many packs of 16 bytes a thread keeps, for rows of `cols`: 4, less where a warp has enough

@@ -25,9 +25,8 @@ __device__ inline uint16_t bf16_bits(float value) {
   asm("cvt.rn.bf16.f32 %0, %1;" : "=h"(bits) : "f"(value));
   return bits;
 #else
-  return value != value
-             ? uint16_t{0x7fff}
-             : bf16::from(value, Overflow::to_special, Rounding::nearest_even).bits;
+  return value != value ? uint16_t{0x7fff}
+                        : bf16::from(value, Overflow::to_special, Rounding::nearest_even).bits;
 #endif
 }
 /// fp16 to nearest even; a NaN becomes 0x7fff, as PTX says of cvt.
@@ -37,9 +36,8 @@ __device__ inline uint16_t fp16_bits(float value) {
   asm("cvt.rn.f16.f32 %0, %1;" : "=h"(bits) : "f"(value));
   return bits;
 #else
-  return value != value
-             ? uint16_t{0x7fff}
-             : fp16::from(value, Overflow::to_special, Rounding::nearest_even).bits;
+  return value != value ? uint16_t{0x7fff}
+                        : fp16::from(value, Overflow::to_special, Rounding::nearest_even).bits;
 #endif
 }
 __device__ inline float from_bf16_bits(uint32_t bits) { return __uint_as_float(bits << 16); }
@@ -64,8 +62,7 @@ __device__ inline void store_element(void* data, Element type, long long i, floa
   if (type == Element::f32)
     static_cast<float*>(data)[i] = value;
   else
-    static_cast<uint16_t*>(data)[i] =
-        type == Element::bf16 ? bf16_bits(value) : fp16_bits(value);
+    static_cast<uint16_t*>(data)[i] = type == Element::bf16 ? bf16_bits(value) : fp16_bits(value);
 }
 /// As store_element() rounds.
 __device__ inline float round_element(Element type, float value) {
@@ -73,6 +70,21 @@ __device__ inline float round_element(Element type, float value) {
   return type == Element::bf16 ? from_bf16_bits(bf16_bits(value))
                                : from_fp16_bits(fp16_bits(value));
 }
+
+/// A matrix of any strides, in elements; a vector has a row stride of 0.
+struct Matrix {
+  void* data;
+  long long row_stride;
+  long long col_stride;
+  Element type;
+
+  __device__ float load(long long r, long long c) const {
+    return load_element(data, type, r * row_stride + c * col_stride);
+  }
+  __device__ void store(long long r, long long c, float value) const {
+    store_element(data, type, r * row_stride + c * col_stride, value);
+  }
+};
 
 // --- 16 bytes of elements
 

@@ -6,6 +6,7 @@
 #include "rooftile/tile/elements.h"
 
 #if ROOFTILE_DEVICE_CODE
+#include "rooftile/ops/rmsnorm/sm90_range.h"
 #include "rooftile/tile/row_reduce.h"
 #include "rooftile/tile/unroll.h"
 #else
@@ -43,13 +44,6 @@ struct RowsCall {
 namespace {
 
 using namespace tile;
-
-// A sum of squares beyond these may have lost bits to f32's range; then the row is scaled by a
-// power of two, which is exact, and so are its squares.
-constexpr float kLeastSum = 1e-20F;
-constexpr float kMostSum = 1e38F;
-constexpr float kDown = 0x1p-96F;
-constexpr float kUp = 0x1p96F;
 
 template <class T>
 struct Row {
@@ -138,7 +132,8 @@ __global__ void __launch_bounds__(1024) rows(const RowsCall call) {
   ROOFTILE_UNROLL for (int i = 0; i < kKept; ++i) kept[i] = row.load(first + i * step);
   float squares = 0;
   if (call.residual != nullptr) {
-    ROOFTILE_UNROLL for (int i = 0; i < kKept; ++i) kept[i] = row.with_residual(kept[i], first + i * step);
+    ROOFTILE_UNROLL for (int i = 0; i < kKept; ++i) kept[i] =
+        row.with_residual(kept[i], first + i * step);
     for (long long at = beyond; at < row.cols; at += step)
       squares = add_squares<T>(squares, row.with_residual(row.load(at), at), 1.0F);
   } else {
@@ -148,21 +143,17 @@ __global__ void __launch_bounds__(1024) rows(const RowsCall call) {
   ROOFTILE_UNROLL for (int i = 0; i < kKept; ++i) squares = add_squares<T>(squares, kept[i], 1.0F);
 
   float total = row_sum(squares, scratch);
-  float scale = 1.0F;
-  if (!(total <= kMostSum))
-    scale = kDown;
-  else if (total + static_cast<float>(call.eps) < kLeastSum)
-    scale = kUp;
+  const float scale = range_scale(total, call.eps);
   // Why a vote: short rows share a warp, and all of it must meet in the sum.
   if (__any_sync(kWholeWarp, scale != 1.0F)) {
     squares = 0;
     for (long long at = beyond; at < row.cols; at += step)
       squares = add_squares<T>(squares, row.load_again(at), scale);
-    ROOFTILE_UNROLL for (int i = 0; i < kKept; ++i) squares = add_squares<T>(squares, kept[i], scale);
+    ROOFTILE_UNROLL for (int i = 0; i < kKept; ++i) squares =
+        add_squares<T>(squares, kept[i], scale);
     total = row_sum(squares, scratch_again);
   }
-  const auto eps = static_cast<float>(call.eps * scale * scale);
-  const float root = 1.0F / sqrtf(total / static_cast<float>(call.cols) + eps);
+  const float root = root_of(total, call.cols, call.eps, scale);
 
   ROOFTILE_UNROLL for (int i = 0; i < kKept; ++i) row.write(kept[i], first + i * step, scale, root);
   for (long long at = beyond; at < row.cols; at += step)
@@ -202,7 +193,7 @@ void fill(RowsCall& call, const Arguments& args) {
   call.y_stride = y.stride(0);
   call.x_stride = x.stride(0);
   call.is_aligned = is_pack_aligned(y) && is_pack_aligned(x);
-  call.w_is_aligned = reinterpret_cast<std::uintptr_t>(w.data) % 16 == 0;
+  call.w_is_aligned = is_pack_aligned(w.data);
   if (!residual.is_present()) return;
   call.sum = sum.data;
   call.residual = residual.data;
@@ -243,9 +234,10 @@ const KernelDef sm90_rows{
     .target = Target::sm90,
     .determinism = Determinism::batch_invariant,
     .supports = supports,
-    .configs = [](const Problem& problem, const DeviceProperties&) {
-      return pack_configs(problem.axis("cols"), problem.dtype("x"));
-    },
+    .configs =
+        [](const Problem& problem, const DeviceProperties&) {
+          return pack_configs(problem.axis("cols"), problem.dtype("x"));
+        },
     .prepare = prepare,
 };
 
