@@ -6,7 +6,7 @@
 #include "rooftile/tile/elements.h"
 
 #if ROOFTILE_DEVICE_CODE
-#include "rooftile/tile/math.h"
+#include "rooftile/tile/ptx/approximate.h"
 #include "rooftile/tile/row_reduce.h"
 #include "rooftile/tile/unroll.h"
 #else
@@ -84,7 +84,7 @@ __device__ float greatest(float most, Pack x) {
 template <class T>
 __device__ void exponentials(float (&e)[kPack<T>], Pack x, float shift, float factor) {
   unpack<T>(e, x);
-  for (int j = 0; j < kPack<T>; ++j) e[j] = exp2_normal((e[j] - shift) * factor);
+  for (int j = 0; j < kPack<T>; ++j) e[j] = ex2_approx((e[j] - shift) * factor);
 }
 
 template <class T>

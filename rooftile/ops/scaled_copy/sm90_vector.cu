@@ -10,7 +10,7 @@
 #include "rooftile/ops/row_blocks.h"
 #endif
 
-namespace rooftile::ops::scale {
+namespace rooftile::ops::scaled_copy {
 
 extern const KernelTable sm90_vector_kernels;
 
@@ -112,7 +112,7 @@ Prepared prepare(const Problem& problem, Device&, const Config&) {
 
 extern const KernelDef sm90_vector;
 const KernelDef sm90_vector{
-    .op = "scale",
+    .op = "scaled_copy",
     .name = "sm90_vector",
     .idea = "16 bytes a thread; rows one after another are one long row",
     .target = Target::sm90,
@@ -126,4 +126,4 @@ const KernelDef sm90_vector{
 ROOFTILE_KERNEL_TABLE(sm90_vector_kernels, ROOFTILE_KERNEL_ENTRY(vector<float>),
                       ROOFTILE_KERNEL_ENTRY(vector<bf16>), ROOFTILE_KERNEL_ENTRY(vector<fp16>))
 
-}  // namespace rooftile::ops::scale
+}  // namespace rooftile::ops::scaled_copy

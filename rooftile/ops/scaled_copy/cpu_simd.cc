@@ -20,10 +20,10 @@ struct ScaleRow {
 }  // namespace
 }  // namespace rooftile
 
-#define ROOFTILE_SIMD_FILE "rooftile/ops/scale/cpu_simd_rows.inc"
+#define ROOFTILE_SIMD_FILE "rooftile/ops/scaled_copy/cpu_simd_rows.inc"
 #include "rooftile/device/cpu/simd_each.inc"
 
-namespace rooftile::ops::scale {
+namespace rooftile::ops::scaled_copy {
 namespace {
 
 Support supports(const Problem& problem, const DeviceProperties&) {
@@ -59,7 +59,7 @@ Prepared prepare(const Problem& problem, Device&, const Config&) {
 
 extern const KernelDef cpu_simd;
 const KernelDef cpu_simd{
-    .op = "scale",
+    .op = "scaled_copy",
     .name = "cpu_simd",
     .idea = "blocks of f32 that stay in cache, long rows shared by threads",
     .determinism = Determinism::batch_invariant,
@@ -67,4 +67,4 @@ const KernelDef cpu_simd{
     .prepare = prepare,
 };
 
-}  // namespace rooftile::ops::scale
+}  // namespace rooftile::ops::scaled_copy

@@ -3,7 +3,7 @@
 #include "rooftile/formats/typed.h"
 #include "rooftile/op/kernel.h"
 
-namespace rooftile::ops::scale {
+namespace rooftile::ops::scaled_copy {
 namespace {
 
 void run(const Context& context, const Arguments& args) {
@@ -21,7 +21,7 @@ void run(const Context& context, const Arguments& args) {
 
 extern const KernelDef cpu_plain;
 const KernelDef cpu_plain{
-    .op = "scale",
+    .op = "scaled_copy",
     .name = "cpu_plain",
     .idea = "the formula as loops, any strides",
     .determinism = Determinism::batch_invariant,
@@ -29,4 +29,4 @@ const KernelDef cpu_plain{
     .prepare = [](const Problem&, Device&, const Config&) { return Prepared{.run = run}; },
 };
 
-}  // namespace rooftile::ops::scale
+}  // namespace rooftile::ops::scaled_copy

@@ -12,6 +12,6 @@ namespace ROOFTILE_API rooftile {
 /// y, x: [rows, cols], f32, bf16 or fp16 each; y may be x. alpha is rounded to f32, the product is
 /// computed in it. Throws Error(bad_input) for shapes that do not agree or an alpha that is not
 /// finite.
-void scale(Stream& stream, const TensorView& y, const TensorView& x, double alpha = 1);
+void scaled_copy(Stream& stream, const TensorView& y, const TensorView& x, double alpha = 1);
 
 }  // namespace rooftile

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The declaration of scale, and its typed call.
+// The declaration of scaled_copy, and its typed call.
 #include "rooftile/op/op.h"
 
 #include <algorithm>
@@ -10,9 +10,9 @@
 #include "rooftile/op/call.h"
 #include "rooftile/op/registry.h"
 #include "rooftile/ops/catalogue.h"
-#include "rooftile/ops/scale/scale.h"
+#include "rooftile/ops/scaled_copy/scaled_copy.h"
 
-namespace rooftile::ops::scale {
+namespace rooftile::ops::scaled_copy {
 namespace {
 
 void meaning(const Problem& problem, Values& values) {
@@ -81,11 +81,11 @@ std::vector<Case> cases() {
 }  // namespace
 
 #define ROOFTILE_KERNEL(id) extern const KernelDef id;
-#include "rooftile/ops/scale/kernels.inc"
+#include "rooftile/ops/scaled_copy/kernels.inc"
 #undef ROOFTILE_KERNEL
 
 const OpDef def{
-    .name = "scale",
+    .name = "scaled_copy",
     .summary = "A matrix times a number; a copy, which may convert the type, where that is 1",
     .formula = "y[r,c] = alpha * x[r,c]",
     .axes = {{"rows", "independent rows"}, {"cols", "elements of a row"}},
@@ -110,18 +110,18 @@ const OpDef def{
 void add_to(Registry& registry) {
   registry.add(def);
 #define ROOFTILE_KERNEL(id) registry.add(id);
-#include "rooftile/ops/scale/kernels.inc"
+#include "rooftile/ops/scaled_copy/kernels.inc"
 #undef ROOFTILE_KERNEL
 }
 
-}  // namespace rooftile::ops::scale
+}  // namespace rooftile::ops::scaled_copy
 
 namespace rooftile {
 
-void scale(Stream& stream, const TensorView& y, const TensorView& x, double alpha) {
+void scaled_copy(Stream& stream, const TensorView& y, const TensorView& x, double alpha) {
   const TensorView views[]{y, x};
   const OptionValue values[]{{"alpha", shortest(alpha)}};
-  call(catalogue(), "scale", stream, views, values);
+  call(catalogue(), "scaled_copy", stream, views, values);
 }
 
 }  // namespace rooftile

@@ -10,7 +10,7 @@
 #include "rooftile/ops/row_blocks.h"
 #endif
 
-namespace rooftile::ops::scale {
+namespace rooftile::ops::scaled_copy {
 
 extern const KernelTable sm90_plain_kernels;
 
@@ -60,7 +60,7 @@ Prepared prepare(const Problem& problem, Device&, const Config&) {
 
 extern const KernelDef sm90_plain;
 const KernelDef sm90_plain{
-    .op = "scale",
+    .op = "scaled_copy",
     .name = "sm90_plain",
     .idea = "a block a row, an element a thread; any types and strides",
     .target = Target::sm90,
@@ -73,4 +73,4 @@ const KernelDef sm90_plain{
 
 ROOFTILE_KERNEL_TABLE(sm90_plain_kernels, ROOFTILE_KERNEL_ENTRY(plain))
 
-}  // namespace rooftile::ops::scale
+}  // namespace rooftile::ops::scaled_copy
