@@ -13,7 +13,7 @@
 #include "rooftile/core/problem.h"
 #include "rooftile/device/gpu_kernel.h"
 #include "rooftile/op/kernel.h"
-#include "rooftile/tile/elements.h"
+#include "rooftile/tile/matrix.h"
 
 namespace rooftile::ops {
 

@@ -2,11 +2,11 @@
 // The formula with a block to a row and an element to a thread, in two passes: the first rung of
 // the GPU's ladder, and the kernel for every mixture of types and strides.
 #include "rooftile/tile/kernel_table.h"
-
-#include "rooftile/tile/elements.h"
+#include "rooftile/tile/matrix.h"
 
 #if ROOFTILE_DEVICE_CODE
 #include "rooftile/ops/rmsnorm/sm90_range.h"
+#include "rooftile/tile/elements.h"
 #include "rooftile/tile/row_reduce.h"
 #else
 #include "rooftile/op/kernel.h"
@@ -20,15 +20,15 @@ extern const KernelTable sm90_plain_kernels;
 namespace {
 
 struct PlainCall {
-  tile::Matrix y;
-  tile::Matrix sum;
-  tile::Matrix x;
-  tile::Matrix residual;  // without data: none
-  tile::Matrix w;
-  long long rows, cols;
-  double eps;
-  float offset;  // of w
-  bool rounds_early;
+  tile::Matrix y{};
+  tile::Matrix sum{};
+  tile::Matrix x{};
+  tile::Matrix residual{};  // without data: none
+  tile::Matrix w{};
+  long long rows = 0, cols = 0;
+  double eps = 0;
+  float offset = 0;  // of w
+  bool rounds_early = false;
 };
 
 }  // namespace
@@ -44,7 +44,7 @@ __device__ float sum_of_squares(const Matrix& s, long long r, long long cols, fl
                                 float (&scratch)[kMostWarps]) {
   float squares = 0;
   for (long long c = threadIdx.x; c < cols; c += blockDim.x) {
-    const float value = s.load(r, c) * scale;
+    const float value = load_element(s, r, c) * scale;
     squares = fmaf(value, value, squares);
   }
   return row_sum(squares, scratch);
@@ -58,15 +58,16 @@ __global__ void plain(const PlainCall call) {
   for (long long r = blockIdx.x; r < call.rows; r += gridDim.x) {
     if (has_residual)
       for (long long c = threadIdx.x; c < call.cols; c += blockDim.x)
-        call.sum.store(r, c, call.x.load(r, c) + call.residual.load(r, c));
+        store_element(call.sum, r, c,
+                      load_element(call.x, r, c) + load_element(call.residual, r, c));
     float total = sum_of_squares(s, r, call.cols, 1.0F, scratch);
     const float scale = range_scale(total, call.eps);
     if (scale != 1.0F) total = sum_of_squares(s, r, call.cols, scale, scratch_again);
     const float root = root_of(total, call.cols, call.eps, scale);
     for (long long c = threadIdx.x; c < call.cols; c += blockDim.x) {
-      float value = s.load(r, c) * scale * root;
+      float value = load_element(s, r, c) * scale * root;
       if (call.rounds_early) value = round_element(call.x.type, value);
-      call.y.store(r, c, value * (call.w.load(0, c) + call.offset));
+      store_element(call.y, r, c, value * (load_element(call.w, 0, c) + call.offset));
     }
     __syncthreads();  // before the next row takes the scratch
   }

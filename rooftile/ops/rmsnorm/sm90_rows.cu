@@ -3,10 +3,9 @@
 // load, x read once. Longer rows than registers hold are read again, from the cache.
 #include "rooftile/tile/kernel_table.h"
 
-#include "rooftile/tile/elements.h"
-
 #if ROOFTILE_DEVICE_CODE
 #include "rooftile/ops/rmsnorm/sm90_range.h"
+#include "rooftile/tile/elements.h"
 #include "rooftile/tile/row_reduce.h"
 #include "rooftile/tile/unroll.h"
 #else
@@ -22,19 +21,19 @@ namespace {
 
 /// s = x, or sum = x + residual; all of one type, the strides of rows in elements.
 struct RowsCall {
-  void* y;
-  void* sum;
-  const void* x;
-  const void* residual;  // null: none
-  const void* w;
-  long long y_stride, sum_stride, x_stride, residual_stride;
-  long long rows, cols;
-  double eps;
-  float offset;  // of w
-  bool w_is_f32;
-  bool rounds_early;
-  bool is_aligned;    // every row of every matrix, to 16 bytes
-  bool w_is_aligned;  // to 16 bytes
+  void* y = nullptr;
+  void* sum = nullptr;
+  const void* x = nullptr;
+  const void* residual = nullptr;  // null: none
+  const void* w = nullptr;
+  long long y_stride = 0, sum_stride = 0, x_stride = 0, residual_stride = 0;
+  long long rows = 0, cols = 0;
+  double eps = 0;
+  float offset = 0;  // of w
+  bool w_is_f32 = false;
+  bool rounds_early = false;
+  bool is_aligned = false;    // every row of every matrix, to 16 bytes
+  bool w_is_aligned = false;  // to 16 bytes
 };
 
 }  // namespace

@@ -2,10 +2,11 @@
 // The formula with an element to a thread: the first rung of the GPU's ladder, and the kernel for
 // every mixture of types and strides.
 #include "rooftile/tile/kernel_table.h"
+#include "rooftile/tile/matrix.h"
 
+#if ROOFTILE_DEVICE_CODE
 #include "rooftile/tile/elements.h"
-
-#if !ROOFTILE_DEVICE_CODE
+#else
 #include "rooftile/op/kernel.h"
 #include "rooftile/ops/row_blocks.h"
 #endif
@@ -17,10 +18,10 @@ extern const KernelTable sm90_plain_kernels;
 namespace {
 
 struct PlainCall {
-  tile::Matrix y;
-  tile::Matrix x;
-  long long rows, cols;
-  float alpha;
+  tile::Matrix y{};
+  tile::Matrix x{};
+  long long rows = 0, cols = 0;
+  float alpha = 0;
 };
 
 }  // namespace
@@ -32,7 +33,7 @@ namespace {
 __global__ void plain(const PlainCall call) {
   for (long long r = blockIdx.x; r < call.rows; r += gridDim.x)
     for (long long c = threadIdx.x; c < call.cols; c += blockDim.x)
-      call.y.store(r, c, call.alpha * call.x.load(r, c));
+      store_element(call.y, r, c, call.alpha * load_element(call.x, r, c));
 }
 
 }  // namespace

@@ -3,9 +3,9 @@
 // way. Rows that lie one after another are one long row.
 #include "rooftile/tile/kernel_table.h"
 
+#if ROOFTILE_DEVICE_CODE
 #include "rooftile/tile/elements.h"
-
-#if !ROOFTILE_DEVICE_CODE
+#else
 #include "rooftile/op/kernel.h"
 #include "rooftile/ops/row_blocks.h"
 #endif
@@ -18,13 +18,13 @@ namespace {
 
 /// x and y are of one type; strides in elements.
 struct VectorCall {
-  void* y;
-  const void* x;
-  long long y_stride, x_stride;
-  long long cols;
-  long long blocks_of_row;
-  float alpha;
-  bool is_aligned;
+  void* y = nullptr;
+  const void* x = nullptr;
+  long long y_stride = 0, x_stride = 0;
+  long long cols = 0;
+  long long blocks_of_row = 0;
+  float alpha = 0;
+  bool is_aligned = false;
 };
 
 constexpr int kThreads = 256;

@@ -2,10 +2,10 @@
 // The formula with a block to a row and an element to a thread, in three passes: the first rung of
 // the GPU's ladder, and the kernel for every mixture of types and strides.
 #include "rooftile/tile/kernel_table.h"
-
-#include "rooftile/tile/elements.h"
+#include "rooftile/tile/matrix.h"
 
 #if ROOFTILE_DEVICE_CODE
+#include "rooftile/tile/elements.h"
 #include "rooftile/tile/math.h"
 #include "rooftile/tile/row_reduce.h"
 #else
@@ -20,12 +20,12 @@ extern const KernelTable sm90_plain_kernels;
 namespace {
 
 struct PlainCall {
-  tile::Matrix y;
-  tile::Matrix x;
-  const int* lengths;  // null: whole rows
-  long long lengths_stride;
-  long long rows, cols;
-  float scale;
+  tile::Matrix y{};
+  tile::Matrix x{};
+  const int* lengths = nullptr;  // null: whole rows
+  long long lengths_stride = 0;
+  long long rows = 0, cols = 0;
+  float scale = 0;
 };
 
 }  // namespace
@@ -47,19 +47,19 @@ __global__ void plain(const PlainCall call) {
     }
     float most = -HUGE_VALF;
     for (long long c = threadIdx.x; c < length; c += blockDim.x)
-      most = fmaxf(most, call.x.load(r, c));
+      most = fmaxf(most, load_element(call.x, r, c));
     most = row_max(most, scratch_most);
     float sum = 0;
     for (long long c = threadIdx.x; c < length; c += blockDim.x) {
-      const float x = call.x.load(r, c);
+      const float x = load_element(call.x, r, c);
       if (x != -HUGE_VALF) sum += tile::exp(call.scale * (x - most));
     }
     sum = row_sum(sum, scratch_sum);
     for (long long c = threadIdx.x; c < call.cols; c += blockDim.x) {
       float value = 0;
       if (c < length && sum != 0.0F)
-        value = tile::exp(call.scale * (call.x.load(r, c) - most)) / sum;
-      call.y.store(r, c, value);
+        value = tile::exp(call.scale * (load_element(call.x, r, c) - most)) / sum;
+      store_element(call.y, r, c, value);
     }
     __syncthreads();  // before the next row takes the scratch
   }

@@ -3,9 +3,8 @@
 // exponential computed once. Longer rows than registers hold are read again, from the cache.
 #include "rooftile/tile/kernel_table.h"
 
-#include "rooftile/tile/elements.h"
-
 #if ROOFTILE_DEVICE_CODE
+#include "rooftile/tile/elements.h"
 #include "rooftile/tile/ptx/approximate.h"
 #include "rooftile/tile/row_reduce.h"
 #include "rooftile/tile/unroll.h"
@@ -23,13 +22,13 @@ namespace {
 
 /// x and y are of one type; strides in elements.
 struct RowsCall {
-  void* y;
-  const void* x;
-  const int* lengths;  // null: whole rows
-  long long y_stride, x_stride, lengths_stride;
-  long long rows, cols;
-  float factor;  // scale * log2(e), above 0
-  bool is_aligned;
+  void* y = nullptr;
+  const void* x = nullptr;
+  const int* lengths = nullptr;  // null: whole rows
+  long long y_stride = 0, x_stride = 0, lengths_stride = 0;
+  long long rows = 0, cols = 0;
+  float factor = 0;  // scale * log2(e), above 0
+  bool is_aligned = false;
 };
 
 }  // namespace

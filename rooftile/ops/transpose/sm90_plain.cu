@@ -18,11 +18,11 @@ namespace {
 
 /// Strides in elements.
 struct PlainCall {
-  void* y;
-  const void* x;
+  void* y = nullptr;
+  const void* x = nullptr;
   long long y_stride[2], x_stride[2];
-  long long rows, cols;
-  long long tiles_of_row;
+  long long rows = 0, cols = 0;
+  long long tiles_of_row = 0;
 };
 
 }  // namespace
