@@ -110,12 +110,14 @@ std::vector<SimLine> lines_of(const Launch& launch) {
 
 std::unique_ptr<Launch, LaunchDeleter> make_launch(const GpuKernel& kernel,
                                                    const LaunchShape& shape, void** args,
-                                                   const SimOptions& options, const Gpu& gpu) {
+                                                   const SimOptions& options, const Gpu& gpu,
+                                                   L2Cache& l2) {
   check_launch(shape, gpu, 0);
   std::unique_ptr<Launch, LaunchDeleter> launch(new Launch);
   launch->kernel = kernel;
   launch->shape = shape;
   launch->options = options;
+  launch->l2 = &l2;
   launch->call = reinterpret_cast<void (*)(void**)>(const_cast<void*>(kernel.simulated->code));
   launch->module = &Module::of(kernel.simulated->code);
   launch->clusters = shape.grid.count() / shape.cluster.count();
