@@ -17,7 +17,7 @@ set(ROOFTILE_SIM_FLAGS -std=c++20 -O2 -g1 -x c++ -DROOFTILE_SIM_PASS=1 -fsanitiz
 
 # Why no fused multiply-adds: as on the host, they are written as such, so that the bits are the
 # source's, on the GPU and in the simulator.
-set(ROOFTILE_NVCC_FLAGS -std=c++20 -fmad=false -lineinfo -Xptxas -v
+set(ROOFTILE_NVCC_FLAGS -std=c++20 --expt-relaxed-constexpr -fmad=false -lineinfo -Xptxas -v
     -Xcompiler -O2,-fPIC,-fvisibility=hidden,-Wall,-Wextra)
 
 # The compiler of the simulator's pass, and of the host's half of nvcc's.

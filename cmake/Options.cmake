@@ -86,7 +86,6 @@ function(rooftile_optional name header what)
 endfunction()
 
 include(Nvcc)
-target_compile_definitions(rooftile_settings INTERFACE ROOFTILE_WITH_CUDA=$<BOOL:${ROOFTILE_HAS_CUDA}>)
 set(mark "✗")
 if(ROOFTILE_HAS_CUDA)
   set(mark "✓")

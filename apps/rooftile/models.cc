@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "apps/rooftile/models.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <iostream>
 #include <iterator>
@@ -63,17 +64,29 @@ std::vector<std::int32_t> prompt_tokens(const Session& session, const Model& mod
   return ids;
 }
 
-std::unique_ptr<Runner> make_runner(Session& session, const Model& model, std::int64_t tokens,
-                                    const std::string& activations, std::int64_t sequences) {
+namespace {
+
+// Never less than a page, unless `chunk` is: a sequence to resume may miss as much of its own.
+std::int64_t pass_tokens(std::int64_t prompt, std::int64_t chunk, std::int64_t page) {
+  const std::int64_t tokens = std::max(prompt, page);
+  const std::int64_t passes = (tokens + chunk - 1) / chunk;
+  return (tokens + passes - 1) / passes;
+}
+
+}  // namespace
+
+std::unique_ptr<Runner> make_runner(Session& session, const Model& model, std::int64_t prompt,
+                                    std::int64_t others, const std::string& activations) {
+  const std::int64_t tokens = prompt + others;
   const std::int64_t context = model.config().context;
   if (tokens > context)
     fail_input("prompt and --max-tokens need " + std::to_string(tokens) +
                " tokens; the context of '" + model.name() + "' is " + std::to_string(context));
-  RunnerOptions options{.tokens = tokens * sequences,
-                        .kv = parse_dtype(session.args.value("--kv", "fp16"))};
+  RunnerOptions options{.tokens = tokens, .kv = parse_dtype(session.args.value("--kv", "fp16"))};
   options.transformer.activations = session.args.value("--activations", activations);
-  options.transformer.most_tokens = session.args.integer("--chunk", 512, 1, 1 << 16);
-  options.transformer.most_sequences = sequences;
+  options.transformer.most_tokens =
+      pass_tokens(prompt, session.args.integer("--chunk", 512, 1, 1 << 16), options.page_size);
+  options.transformer.most_sequences = 1;
   return std::make_unique<Runner>(model, session.device(), session.registry, options);
 }
 

@@ -27,10 +27,11 @@ std::string prompt_text(const Session& session);
 /// Its tokens, as a conversation with --chat.
 std::vector<std::int32_t> prompt_tokens(const Session& session, const Model& model);
 
-/// A runner with room for `tokens` in each of `sequences`. `activations`: where --activations does
-/// not say.
-std::unique_ptr<Runner> make_runner(Session& session, const Model& model, std::int64_t tokens,
-                                    const std::string& activations, std::int64_t sequences = 1);
+/// A runner for one sequence: a prompt of `prompt` tokens, and room for `others` beside it. The
+/// prompt is cut into equal passes of at most --chunk tokens: as many as with full ones, and the
+/// memory between operations is smaller. `activations`: where --activations does not say.
+std::unique_ptr<Runner> make_runner(Session& session, const Model& model, std::int64_t prompt,
+                                    std::int64_t others, const std::string& activations);
 
 /// "16 hex digits": FNV-1a over the ids, for comparing runs.
 std::string hash_of(const std::vector<std::int32_t>& ids);

@@ -10,6 +10,7 @@
 #include "rooftile/workbench/profile_html.h"
 #include "rooftile/workbench/profile_json.h"
 #include "rooftile/workbench/profile_text.h"
+#include "rooftile/workbench/statistics.h"
 
 namespace rooftile::cli {
 namespace {
@@ -17,8 +18,8 @@ namespace {
 // The same request on a cache that holds nothing of it.
 CleanRun run_once(Session& session, const Model& model, const rooftile::Request& request,
                   ProfiledModel& about, Timeline* capture) {
-  const auto tokens = static_cast<std::int64_t>(request.prompt.size()) + request.max_tokens;
-  const std::unique_ptr<Runner> runner = make_runner(session, model, tokens, "q8");
+  const std::unique_ptr<Runner> runner = make_runner(
+      session, model, static_cast<std::int64_t>(request.prompt.size()), request.max_tokens, "q8");
   about = description(model, runner->cache());
   // Plans are made at the first pass of a shape: what is timed has seen its shapes before.
   CleanRun warm_up;
@@ -29,6 +30,34 @@ CleanRun run_once(Session& session, const Model& model, const rooftile::Request&
   CleanRun times;
   runner->generate(std::span(&request, 1), times, capture);
   return times;
+}
+
+// Whether the pairs tell the cost within a percent: a quiet machine soon does.
+bool say_enough(const std::vector<CapturePair>& pairs) {
+  constexpr std::size_t kLeastPairs = 50;
+  constexpr double kWidth = 0.01;
+  if (pairs.size() < kLeastPairs) return false;
+  std::vector<double> ratios;
+  for (const CapturePair& pair : pairs) ratios.push_back(pair.captured_us / pair.clean_us);
+  const Interval range = median_interval(std::move(ratios));
+  return range.high - range.low < kWidth;
+}
+
+// Pairs of neighbouring passes until they say enough, in a run of their own: its times are not
+// quoted. The prompt is computed once; after that the cache holds it.
+std::vector<CapturePair> run_in_turns(Session& session, const Model& model,
+                                      const rooftile::Request& request) {
+  constexpr double kMostUs = 6e6;
+  const std::unique_ptr<Runner> runner = make_runner(
+      session, model, static_cast<std::int64_t>(request.prompt.size()), request.max_tokens, "q8");
+  std::vector<CapturePair> pairs;
+  if (request.max_tokens < 3) return pairs;  // the prompt gives the first token, a pair two more
+  runner->generate_in_turns(request, pairs);
+  pairs.clear();  // the first run of a program is slower
+  const double started_us = now_us();
+  do runner->generate_in_turns(request, pairs);
+  while (!say_enough(pairs) && now_us() - started_us < kMostUs);
+  return pairs;
 }
 
 void write_outputs(Session& session, const Profile& profile, const Timeline& timeline) {
@@ -49,11 +78,13 @@ int run_profile(Session& session) {
       .max_tokens = session.args.integer("--max-tokens", 32, 1, 1 << 20)};
   const Ceilings& ceilings = session.ceilings();
   ProfiledModel about;
-  session.progress.update("clean run", 0, 2);
+  session.progress.update("clean run", 0, 3);
   const CleanRun clean = run_once(session, *model, request, about, nullptr);
   Timeline timeline;
-  session.progress.update("captured run", 1, 2);
+  session.progress.update("captured run", 1, 3);
   run_once(session, *model, request, about, &timeline);
+  session.progress.update("both in turns", 2, 3);
+  timeline.pairs = run_in_turns(session, *model, request);
   session.progress.clear();
   about.command = model_command(session, "profile");
   about.context = static_cast<std::int64_t>(request.prompt.size()) + clean.decode_tokens;

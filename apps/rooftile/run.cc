@@ -2,6 +2,7 @@
 // rooftile run: a model writes, and what that took.
 #include <algorithm>
 #include <filesystem>
+#include <fstream>
 
 #include "apps/rooftile/models.h"
 #include "cli_help.h"
@@ -87,8 +88,42 @@ double prefill_ops(const Model& model, std::int64_t tokens) {
   return 2 * (matrices * static_cast<double>(tokens) + table);
 }
 
+// What the run took of the host's memory, and what it cannot do without.
+struct MemoryUse {
+  std::optional<std::int64_t> peak_bytes{};  // the largest resident set; absent where not known
+  std::int64_t model_bytes = 0;              // of the file; of several, the weights in them
+  std::int64_t cache_bytes = 0;
+};
+
+// Linux's: since this program began, unlike getrusage(), which remembers who started it.
+std::optional<std::int64_t> peak_bytes() {
+  std::ifstream status("/proc/self/status");
+  constexpr std::string_view kKey = "VmHWM:";
+  for (std::string line; std::getline(status, line);)
+    if (line.starts_with(kKey)) return std::stoll(line.substr(kKey.size())) * 1024;
+  return std::nullopt;
+}
+
+MemoryUse memory_use(const Session& session, Runner& runner) {
+  MemoryUse use{.peak_bytes = peak_bytes(), .cache_bytes = runner.cache().bytes()};
+  std::error_code is_no_file;
+  const auto file_bytes = std::filesystem::file_size(session.args.words[0], is_no_file);
+  use.model_bytes = static_cast<std::int64_t>(is_no_file ? stored_bytes(runner.model().weights())
+                                                         : static_cast<double>(file_bytes));
+  return use;
+}
+
+std::string memory_line(const MemoryUse& use) {
+  if (!use.peak_bytes) return "";
+  const auto needed = static_cast<double>(use.model_bytes + use.cache_bytes);
+  const auto peak = static_cast<double>(*use.peak_bytes);
+  return "memory  " + bytes_text(peak) + " at most, " + figures(peak / needed) + " x the model (" +
+         bytes_text(static_cast<double>(use.model_bytes)) + ") and its KV cache (" +
+         bytes_text(static_cast<double>(use.cache_bytes)) + ")\n";
+}
+
 void print_figures(Session& session, Runner& runner, const CleanRun& times, const Completion& done,
-                   std::int64_t prompt, double ready_us) {
+                   std::int64_t prompt, double ready_us, const MemoryUse& memory) {
   const ProfiledModel about = description(runner.model(), runner.cache());
   const std::int64_t context = prompt + static_cast<std::int64_t>(done.tokens.size());
   const double prefill = per_s(static_cast<double>(times.prefill_tokens), times.prefill_us);
@@ -112,6 +147,7 @@ void print_figures(Session& session, Runner& runner, const CleanRun& times, cons
             " tokens/s, " + bytes_text(moved) + " a token, " + rate_text(moved * decode, "B/s") +
             ", " + figures(100 * moved * decode / ceilings.read.per_s) +
             " % of the measured read rate\n";
+  text += memory_line(memory);
   text += "tokens  " + std::to_string(done.tokens.size()) + ", hash " + hash_of(done.tokens) +
           ", ended by " + std::string(name(done.finish)) + ", activations " +
           runner.transformer().options().activations +
@@ -122,7 +158,7 @@ void print_figures(Session& session, Runner& runner, const CleanRun& times, cons
 
 Json to_json(const Session& session, const Runner& runner, const CleanRun& times,
              const Completion& done, const std::string& text,
-             const std::vector<std::int32_t>& prompt) {
+             const std::vector<std::int32_t>& prompt, const MemoryUse& memory) {
   return {{"schema", 1},
           {"model", runner.model().name()},
           {"synthetic", runner.model().is_synthetic()},
@@ -136,6 +172,10 @@ Json to_json(const Session& session, const Runner& runner, const CleanRun& times
             {"cached_tokens", done.cached_tokens},
             {"time_us", times.prefill_us}}},
           {"decode", {{"tokens", times.decode_tokens}, {"time_us", times.decode_us}}},
+          {"memory",
+           {{"peak_bytes", memory.peak_bytes ? Json(*memory.peak_bytes) : Json()},
+            {"model_bytes", memory.model_bytes},
+            {"kv_cache_bytes", memory.cache_bytes}}},
           {"command", model_command(session, "run")}};
 }
 
@@ -183,9 +223,9 @@ int run_run(Session& session) {
       session.args.has("--prompt-file"))
     prompt = prompt_tokens(session, *model);
   const std::int64_t most = session.args.integer("--max-tokens", 128, 0, 1 << 24);
-  const std::unique_ptr<Runner> runner = make_runner(
-      session, *model,
-      room_for_resumed(session, *model) + static_cast<std::int64_t>(prompt.size()) + most, "q8");
+  const std::unique_ptr<Runner> runner =
+      make_runner(session, *model, static_cast<std::int64_t>(prompt.size()),
+                  room_for_resumed(session, *model) + most, "q8");
   runner->warm_up();
   const double ready_us = now_us() - started_us;
   if (session.args.has("--resume")) {
@@ -208,13 +248,16 @@ int run_run(Session& session) {
   const Completion done = runner->generate(std::span(&request, 1), times).front();
   if (done.finish != Finish::stopped) out.push(decoder.finish());
   out.flush();
-  print_figures(session, *runner, times, done, static_cast<std::int64_t>(prompt.size()), ready_us);
+  const MemoryUse memory = memory_use(session, *runner);  // before ceilings: probes need their own
+  print_figures(session, *runner, times, done, static_cast<std::int64_t>(prompt.size()), ready_us,
+                memory);
   if (session.args.has("--save")) {
     std::vector<std::int32_t> all = prompt;
     all.insert(all.end(), done.tokens.begin(), done.tokens.end());
     save(*runner, std::move(all), session.args.value("--save"));
   }
-  session.write_json(to_json(session, *runner, times, done, out.text(), prompt).dump(1) + "\n");
+  session.write_json(to_json(session, *runner, times, done, out.text(), prompt, memory).dump(1) +
+                     "\n");
   return kGood;
 }
 

@@ -51,6 +51,10 @@ void check_tensor_map(const TensorMapSpec& spec) {
     fail_input("tensor map: elements of " + std::string(name(spec.dtype)) + " are no whole bytes");
   if (spec.data == nullptr || reinterpret_cast<std::uintptr_t>(spec.data) % kAlignment != 0)
     fail_input("tensor map: the address must be a multiple of 16 and not null");
+  if (spec.outside == OutOfBounds::nan &&
+      (info(spec.dtype).kind != DTypeKind::floating || info(spec.dtype).unit_bytes < 2))
+    fail_input("tensor map: elements of " + std::string(name(spec.dtype)) +
+               " outside of the tensor cannot be NaN");
   for (std::size_t d = 0; d < static_cast<std::size_t>(spec.rank); ++d) check_dimension(spec, d);
   check_inner_box(spec);
 }

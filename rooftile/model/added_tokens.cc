@@ -52,9 +52,9 @@ AddedTokens::AddedTokens(const Vocabulary& vocabulary, AddedTokenChoice choice) 
     const bool is_control = vocabulary.type(added.id) == TokenType::control;
     if (added.is_normalised != choice.is_normalised || (is_control && !choice.with_control))
       continue;
-    const std::string& spelt = vocabulary.data().tokens[static_cast<std::size_t>(added.id)];
+    const std::string_view spelt = vocabulary.spelt(added.id);
     contents_.push_back(added.is_normalised ? normalised(spelt, vocabulary.data().normaliser)
-                                            : spelt);
+                                            : std::string(spelt));
     ids.push_back(added.id);
     if (added.strips_left || added.strips_right) flags_.emplace(added.id, added);
   }

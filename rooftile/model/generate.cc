@@ -2,6 +2,7 @@
 #include "rooftile/model/generate.h"
 
 #include <algorithm>
+#include <ctime>
 #include <deque>
 
 #include "rooftile/base/error.h"
@@ -9,6 +10,17 @@
 
 namespace rooftile {
 namespace {
+
+// What this thread has computed so far: stands still while others have its processor.
+double thread_us() {
+  timespec time{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+  return static_cast<double>(time.tv_sec) * 1e6 + static_cast<double>(time.tv_nsec) / 1e3;
+}
+
+// Of four decode passes the middle two: so neither kind is always the later one of a pair, whose
+// context is longer.
+bool is_captured_turn(std::size_t pass) { return pass % 4 == 1 || pass % 4 == 2; }
 
 // A request under way.
 struct Active {
@@ -20,13 +32,14 @@ struct Active {
 
 class Run {
  public:
-  Run(Transformer& transformer, Stream& stream, CleanRun& times, Timeline* capture)
+  Run(Transformer& transformer, Stream& stream, CleanRun& times, Recording* recording,
+      bool is_in_turns = false)
       : transformer_(transformer),
         stream_(stream),
         times_(times),
-        capture_(capture),
-        sampler_(stream.device(), transformer.options().most_sequences),
-        origin_us_(now_us()) {}
+        recording_(recording),
+        is_in_turns_(is_in_turns),
+        sampler_(stream.device(), transformer.options().most_sequences) {}
   ~Run() {
     for (Active& active : active_) transformer_.cache().release(active.sequence);
   }
@@ -48,26 +61,23 @@ class Run {
     const auto count = static_cast<std::int64_t>(inputs.size());
     transformer_.prepare(count, count, count);
     const double begin = now_us();
+    const double begin_on_thread = thread_us();
     accept(pass("decode", inputs), 0);
+    thread_us_.push_back(thread_us() - begin_on_thread);
     times_.decode_us.push_back(now_us() - begin);
     times_.decode_tokens += static_cast<std::int64_t>(inputs.size());
     retire(0);
   }
 
   [[nodiscard]] std::size_t num_active() const { return active_.size(); }
+  /// Of each decode pass, the time that this thread computed.
+  [[nodiscard]] const std::vector<double>& thread_times_us() const { return thread_us_; }
 
  private:
   TensorView pass(const char* phase, std::span<const PassInput> inputs) {
-    if (capture_ == nullptr) return transformer_.forward(stream_, inputs);
-    TimelinePass entry{.phase = phase, .start_us = now_us() - origin_us_};
-    for (const PassInput& input : inputs)
-      entry.tokens += static_cast<std::int64_t>(input.tokens.size());
-    const TensorView logits = transformer_.forward(
-        stream_, inputs, *capture_, static_cast<int>(capture_->passes.size()), origin_us_);
-    // Not now: making the events is no part of the pass.
-    entry.end_us = capture_->events.back().end_us;
-    capture_->passes.push_back(entry);
-    return logits;
+    if (recording_ == nullptr || (is_in_turns_ && !is_captured_turn(times_.decode_us.size())))
+      return transformer_.forward(stream_, inputs);
+    return transformer_.forward(stream_, inputs, *recording_, phase);
   }
 
   void prefill(Active& active) {
@@ -149,9 +159,10 @@ class Run {
   Transformer& transformer_;
   Stream& stream_;
   CleanRun& times_;
-  Timeline* capture_;
+  Recording* recording_;
+  bool is_in_turns_;  // or all passes are captured
+  std::vector<double> thread_us_{};
   Sampler sampler_;
-  double origin_us_;
   std::deque<Active> active_;
 };
 
@@ -176,13 +187,31 @@ std::vector<Completion> generate(Transformer& transformer, Stream& stream,
                                  Timeline* capture) {
   std::vector<Completion> completions(requests.size());
   const auto most = static_cast<std::size_t>(transformer.options().most_sequences);
+  Recording recording;
   for (std::size_t first = 0; first < requests.size(); first += most) {
-    Run run(transformer, stream, times, capture);
+    Run run(transformer, stream, times, capture == nullptr ? nullptr : &recording);
     for (std::size_t i = first; i < std::min(first + most, requests.size()); ++i)
       run.start(requests[i], completions[i]);
     while (run.num_active() > 0) run.step();
   }
+  if (capture != nullptr) recording.append_to(*capture, stream.device().properties());
   return completions;
+}
+
+void generate_in_turns(Transformer& transformer, Stream& stream, const Request& request,
+                       std::vector<CapturePair>& pairs) {
+  CleanRun times;
+  Recording recording;
+  Completion completion;
+  Run run(transformer, stream, times, &recording, true);
+  run.start(request, completion);
+  while (run.num_active() > 0) run.step();
+  const std::vector<double>& us = run.thread_times_us();
+  for (std::size_t i = 0; i + 1 < us.size(); i += 2) {
+    const std::size_t captured = is_captured_turn(i) ? i : i + 1;
+    const std::size_t clean = captured == i ? i + 1 : i;
+    pairs.push_back({us[clean], us[captured]});
+  }
 }
 
 }  // namespace rooftile

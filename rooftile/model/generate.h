@@ -58,6 +58,13 @@ std::vector<Completion> generate(Transformer& transformer, Stream& stream,
                                  std::span<const Request> requests, CleanRun& times,
                                  Timeline* capture = nullptr);
 
+/// Completes `request` with every other decode pass captured, and appends each two neighbours to
+/// `pairs`: what the capture costs, on a machine whose speed changes from one second to the next
+/// and which others use too, since the times are those that the calling thread, which captures,
+/// computed.
+void generate_in_turns(Transformer& transformer, Stream& stream, const Request& request,
+                       std::vector<CapturePair>& pairs);
+
 /// The ids drawn from `logits` [rows, vocab], row i for requests[i], whose sequence is
 /// `history[i]`.
 class Sampler {

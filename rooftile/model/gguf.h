@@ -41,6 +41,7 @@ class GgufFile {
   [[nodiscard]] const GgufMetadata& metadata() const { return content_.metadata; }
   [[nodiscard]] const TensorTable& tensors() const { return content_.tensors; }
   [[nodiscard]] const GgufContent& content() const { return content_; }
+  [[nodiscard]] std::span<const std::byte> bytes() const { return file_.bytes(); }
 
  private:
   GgufFile(MappedFile file, GgufContent content)

@@ -22,6 +22,7 @@ class GgufModel final : public Model {
         WeightNames::gguf);
     tokenizer_ = make_tokenizer(tokenizer_data_from_gguf(GgufTokenizer(file_.metadata())));
     complete();
+    let_go(file_.bytes());  // the header's texts: the tokenizer has its own
   }
 
  private:

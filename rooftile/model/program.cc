@@ -3,11 +3,9 @@
 
 #include <algorithm>
 #include <chrono>
-#include <map>
 
 #include "rooftile/base/error.h"
 #include "rooftile/op/dispatch.h"
-#include "rooftile/op/proof.h"
 #include "rooftile/op/storage.h"
 
 namespace rooftile {
@@ -83,6 +81,10 @@ void Program::add(StepRole role, std::string_view op_name, std::vector<NamedView
   std::vector<TensorView> views = in_order(op, named);
   std::vector<int> reads = producers(steps_, op, views);
   const Plan& plan = store_->plan(op, views, options);
+  for (const TensorView& view : views)
+    if (view.is_present() && view.dtype == DType::i32 &&
+        std::ranges::find(integers_, view.data, &TensorView::data) == integers_.end())
+      integers_.push_back(view);
   steps_.push_back({std::move(role), &op, &plan, std::move(views), std::move(reads)});
 }
 
@@ -91,38 +93,13 @@ void Program::run(Stream& stream) const {
   for (const Step& step : steps_) step.plan->run(context, step.views);
 }
 
-void Program::run(Stream& stream, Timeline& capture, int pass, double origin_us) const {
+void Program::run(Stream& stream, std::span<StepTime> times) const {
   const Context context{.stream = &stream, .workspace = store_->workspace()};
-  const auto first = static_cast<int>(capture.events.size());
-  std::vector<std::pair<double, double>> times(steps_.size());
-  std::map<const KernelDef*, bool> proven;
   for (std::size_t i = 0; i < steps_.size(); ++i) {
-    times[i].first = now_us();
+    times[i].start_us = now_us();
     steps_[i].plan->run(context, steps_[i].views);
     stream.synchronise();
-    times[i].second = now_us();
-  }
-  const DeviceProperties& device = stream.device().properties();
-  // After the pass, so that what is slow to say does not stand between the steps.
-  for (std::size_t i = 0; i < steps_.size(); ++i) {
-    const Step& step = steps_[i];
-    TimelineEvent event{.op = step.op->name,
-                        .kernel = step.plan->kernel().id(),
-                        .problem = step.plan->problem().text(),
-                        .role = step.role.name,
-                        .layer = step.role.layer,
-                        .pass = pass,
-                        .cost = cost_of(step),
-                        .start_us = times[i].first - origin_us,
-                        .end_us = times[i].second - origin_us};
-    for (const int read : step.reads) event.reads.push_back(first + read);
-    event.output_stays = std::ranges::any_of(
-        step.op->args, [](const ArgDef& arg) { return arg.role == Role::inout; });
-    const auto [proof, is_new] = proven.try_emplace(&step.plan->kernel());
-    if (is_new)
-      proof->second = proof_state(*step.op, step.plan->kernel(), device) == ProofState::current;
-    event.is_proven = proof->second;
-    capture.events.push_back(std::move(event));
+    times[i].end_us = now_us();
   }
 }
 

@@ -14,7 +14,6 @@
 #include "rooftile/op/bind.h"
 #include "rooftile/op/plan.h"
 #include "rooftile/op/registry.h"
-#include "rooftile/workbench/timeline.h"
 
 namespace ROOFTILE_API rooftile {
 
@@ -37,6 +36,12 @@ struct Step {
   const Plan* plan = nullptr;
   std::vector<TensorView> views{};  // one for each declared argument
   std::vector<int> reads{};         // the steps before it whose outputs it reads
+};
+
+/// When a step ran, in microseconds of now_us().
+struct StepTime {
+  double start_us = 0;
+  double end_us = 0;
 };
 
 /// Plans by their problem: the layers of a model share them.
@@ -71,16 +76,18 @@ class Program {
   void add(StepRole role, std::string_view op, std::vector<NamedView> views,
            std::span<const OptionValue> options = {});
 
-  /// Runs all steps in order on `stream`. With `capture`, waits for each and appends what it did as
-  /// events of pass `pass`, times since `origin_us` (see now_us()).
+  /// Runs all steps in order on `stream`. With `times`, one for each step, waits for each.
   void run(Stream& stream) const;
-  void run(Stream& stream, Timeline& capture, int pass, double origin_us) const;
+  void run(Stream& stream, std::span<StepTime> times) const;
 
   [[nodiscard]] const std::vector<Step>& steps() const { return steps_; }
+  /// The integer tensors that steps read, each once: what their costs depend on besides shapes.
+  [[nodiscard]] const std::vector<TensorView>& integers() const { return integers_; }
 
  private:
   PlanStore* store_;
   std::vector<Step> steps_;
+  std::vector<TensorView> integers_{};
 };
 
 /// A step's cost with the data that its tensors hold now (lengths, ids), read on the host.

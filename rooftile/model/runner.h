@@ -34,6 +34,10 @@ class Runner {
     return rooftile::generate(transformer_, *stream_, requests, times, capture);
   }
 
+  void generate_in_turns(const Request& request, std::vector<CapturePair>& pairs) {
+    rooftile::generate_in_turns(transformer_, *stream_, request, pairs);
+  }
+
   /// One pass that nobody times: every weight is in memory after it, and decoding is prepared.
   void warm_up();
 

@@ -59,7 +59,13 @@ class PipelineTokenizer final : public Tokenizer {
   [[nodiscard]] std::string_view piece(std::int32_t id) const override {
     return vocabulary_.piece(id);
   }
+  [[nodiscard]] std::string_view spelt(std::int32_t id) const override {
+    return vocabulary_.spelt(id);
+  }
   [[nodiscard]] const TokenizerData& data() const override { return vocabulary_.data(); }
+  [[nodiscard]] std::int32_t size() const override {
+    return static_cast<std::int32_t>(vocabulary_.size());
+  }
   [[nodiscard]] std::int32_t find(std::string_view token) const override {
     return vocabulary_.find(token);
   }
@@ -101,7 +107,7 @@ bool strips_blank(const Tokenizer& tokenizer, std::int32_t id) {
   const TokenizerData& data = tokenizer.data();
   if (data.leading_blank != LeadingBlank::marker_stripped)
     return data.leading_blank == LeadingBlank::stripped;
-  return data.tokens[static_cast<std::size_t>(id)].starts_with(data.space_marker);
+  return tokenizer.spelt(id).starts_with(data.space_marker);
 }
 
 // What decoding writes for `id`; `is_at_start` is true until something was written.
@@ -123,8 +129,7 @@ std::unique_ptr<Tokenizer> make_tokenizer(TokenizerData data) {
 std::vector<std::string> Tokenizer::control_texts() const {
   std::vector<std::string> texts;
   for (std::int32_t id = 0; id < size(); ++id)
-    if (type(id) == TokenType::control)
-      texts.push_back(data().tokens[static_cast<std::size_t>(id)]);
+    if (type(id) == TokenType::control) texts.emplace_back(spelt(id));
   return texts;
 }
 

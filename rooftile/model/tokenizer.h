@@ -55,16 +55,18 @@ class Tokenizer {
   /// UTF-8. Throws Error(bad_input) that names an id out of range.
   [[nodiscard]] virtual std::string_view piece(std::int32_t id) const = 0;
 
+  /// Token `id` as the file spells it. Throws as piece() does.
+  [[nodiscard]] virtual std::string_view spelt(std::int32_t id) const = 0;
+
   /// The bytes of `ids`, the exact text that was encoded (but for what the model's normaliser
   /// changed). Throws as piece() does.
   [[nodiscard]] std::string decode(std::span<const std::int32_t> ids,
                                    DecodeOptions options = {}) const;
 
-  /// What the tokenizer was made of, but for the merges, which are kept in a shorter form.
+  /// What the tokenizer was made of, but for the tokens and merges, which are kept in a shorter
+  /// form.
   [[nodiscard]] virtual const TokenizerData& data() const = 0;
-  [[nodiscard]] std::int32_t size() const {
-    return static_cast<std::int32_t>(data().tokens.size());
-  }
+  [[nodiscard]] virtual std::int32_t size() const = 0;
   [[nodiscard]] TokenType type(std::int32_t id) const;
 
   /// The texts of all control tokens, by id.

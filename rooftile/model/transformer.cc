@@ -84,33 +84,33 @@ Transformer::Shape Transformer::fill(std::span<const PassInput> inputs) {
   return shape;
 }
 
-const Program& Transformer::program(const Shape& shape) {
+std::shared_ptr<const Program> Transformer::program(const Shape& shape) {
   const auto found = programs_.find(shape);
   if (found != programs_.end()) return found->second;
   if (programs_.size() >= kMostPrograms) programs_.clear();
-  return programs_
-      .emplace(shape, build_program({.config = *config_,
-                                     .weights = *weights_,
-                                     .cache = *cache_,
-                                     .buffers = *buffers_,
-                                     .activations = options_.activations,
-                                     .tokens = shape.tokens,
-                                     .sequences = shape.sequences,
-                                     .rows = shape.rows},
-                                    *plans_))
+  const PassSetting setting{.config = *config_,
+                            .weights = *weights_,
+                            .cache = *cache_,
+                            .buffers = *buffers_,
+                            .activations = options_.activations,
+                            .tokens = shape.tokens,
+                            .sequences = shape.sequences,
+                            .rows = shape.rows};
+  return programs_.emplace(shape, std::make_shared<Program>(build_program(setting, *plans_)))
       .first->second;
 }
 
 TensorView Transformer::forward(Stream& stream, std::span<const PassInput> inputs) {
   const Shape shape = fill(inputs);
-  program(shape).run(stream);
+  program(shape)->run(stream);
   return buffers_->logits(shape.rows);
 }
 
 TensorView Transformer::forward(Stream& stream, std::span<const PassInput> inputs,
-                                Timeline& capture, int pass, double origin_us) {
+                                Recording& recording, const std::string& phase) {
+  const double start_us = now_us();
   const Shape shape = fill(inputs);
-  program(shape).run(stream, capture, pass, origin_us);
+  recording.run(program(shape), stream, phase, shape.tokens, start_us);
   return buffers_->logits(shape.rows);
 }
 

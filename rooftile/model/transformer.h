@@ -14,6 +14,7 @@
 #include "rooftile/model/config.h"
 #include "rooftile/model/kv_cache.h"
 #include "rooftile/model/program.h"
+#include "rooftile/model/recording.h"
 #include "rooftile/model/weights.h"
 
 namespace ROOFTILE_API rooftile {
@@ -50,9 +51,9 @@ class Transformer {
   /// outside the vocabulary or beyond the context, Error(out_of_memory) when the cache is full; no
   /// sequence has changed then.
   TensorView forward(Stream& stream, std::span<const PassInput> inputs);
-  /// The same, captured.
-  TensorView forward(Stream& stream, std::span<const PassInput> inputs, Timeline& capture, int pass,
-                     double origin_us);
+  /// The same, recorded as a pass of `phase`.
+  TensorView forward(Stream& stream, std::span<const PassInput> inputs, Recording& recording,
+                     const std::string& phase);
 
   [[nodiscard]] const ModelConfig& config() const { return *config_; }
   [[nodiscard]] const TransformerOptions& options() const { return options_; }
@@ -65,7 +66,7 @@ class Transformer {
   };
 
   Shape fill(std::span<const PassInput> inputs);
-  const Program& program(const Shape& shape);
+  std::shared_ptr<const Program> program(const Shape& shape);
 
   const ModelConfig* config_;
   const Weights* weights_;
@@ -73,7 +74,7 @@ class Transformer {
   PlanStore* plans_;
   TransformerOptions options_;
   std::shared_ptr<PassBuffers> buffers_;
-  std::map<Shape, Program> programs_;
+  std::map<Shape, std::shared_ptr<const Program>> programs_;
 };
 
 }  // namespace rooftile

@@ -10,6 +10,13 @@ DeviceMemory floats(Device& device, std::int64_t rows, std::int64_t cols) {
   return {device, rows * cols * std::int64_t{sizeof(float)}};
 }
 
+// Of the values between the operations of a layer, those that one block needs at once.
+std::int64_t block_cols(const ModelConfig& c) {
+  return std::max(2 * (c.heads + c.kv_heads) * c.head_dim, 2 * c.ffn);
+}
+
+float* after(float* buffer, std::int64_t rows, std::int64_t cols) { return buffer + rows * cols; }
+
 PassIntegers split(void* memory, std::int64_t tokens, std::int64_t sequences,
                    std::int64_t max_pages) {
   auto* next = static_cast<std::int32_t*>(memory);
@@ -29,15 +36,16 @@ PassIntegers split(void* memory, std::int64_t tokens, std::int64_t sequences,
 PassBuffers::PassBuffers(Device& device, const ModelConfig& c, const TransformerOptions& options,
                          const KvCache& cache)
     : vocab(c.vocab),
-      x(floats(device, options.most_tokens, c.hidden)),
-      normed(floats(device, options.most_tokens, c.hidden)),
-      q(floats(device, options.most_tokens, c.heads * c.head_dim)),
-      k(floats(device, options.most_tokens, c.kv_heads * c.head_dim)),
-      v(floats(device, options.most_tokens, c.kv_heads * c.head_dim)),
-      attended(floats(device, options.most_tokens, c.heads * c.head_dim)),
-      gate(floats(device, options.most_tokens, c.ffn)),
-      up(floats(device, options.most_tokens, c.ffn)),
-      added(floats(device, options.most_tokens, c.hidden)),
+      hidden_memory(floats(device, options.most_tokens, 2 * c.hidden)),
+      x(static_cast<float*>(hidden_memory.data())),
+      normed(after(x, options.most_tokens, c.hidden)),
+      block_memory(floats(device, options.most_tokens, block_cols(c))),
+      q(static_cast<float*>(block_memory.data())),
+      k(after(q, options.most_tokens, c.heads * c.head_dim)),
+      v(after(k, options.most_tokens, c.kv_heads * c.head_dim)),
+      attended(after(v, options.most_tokens, c.kv_heads * c.head_dim)),
+      gate(q),
+      up(after(gate, options.most_tokens, c.ffn)),
       logits_memory(floats(device, options.most_tokens, c.vocab)),
       integer_memory(device, 4 * (4 * options.most_tokens + 2 * options.most_sequences + 1 +
                                   options.most_sequences * cache.pages_for(c.context))),

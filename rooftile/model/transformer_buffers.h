@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The memory between the operations of a pass: activations in f32, and the integers that say which
-// tokens, positions and pages a pass is about. Sized once for the largest pass.
+// tokens, positions and pages a pass is about. Sized once for the largest pass; what attention and
+// the feed-forward keep is never needed at once, so that they share their memory.
 #pragma once
 
 #include "rooftile/device/device.h"
@@ -25,19 +26,20 @@ struct PassBuffers {
               const KvCache& cache);
 
   /// [rows, cols] f32 at the front of a buffer.
-  static TensorView rows_of(const DeviceMemory& memory, std::int64_t rows, std::int64_t cols) {
-    return TensorView::contiguous(memory.data(), DType::f32, {rows, cols});
+  static TensorView rows_of(const float* buffer, std::int64_t rows, std::int64_t cols) {
+    return TensorView::contiguous(buffer, DType::f32, {rows, cols});
   }
   [[nodiscard]] TensorView logits(std::int64_t rows) const {
-    return rows_of(logits_memory, rows, vocab);
+    return rows_of(static_cast<const float*>(logits_memory.data()), rows, vocab);
   }
 
   std::int64_t vocab;
-  DeviceMemory x;       // [tokens, hidden]: the residual stream
-  DeviceMemory normed;  // [tokens, hidden]
-  DeviceMemory q, k, v, attended;
-  DeviceMemory gate, up;
-  DeviceMemory added;  // [tokens, hidden]: before its norm (Gemma), and the rows of the logits
+  DeviceMemory hidden_memory;
+  float* x;       // [tokens, hidden]: the residual stream
+  float* normed;  // [tokens, hidden]: what a block reads, then what it adds, before its norm
+  DeviceMemory block_memory;
+  float *q, *k, *v, *attended;  // of attention
+  float *gate, *up;             // of the feed-forward, in the same memory
   DeviceMemory logits_memory;
   DeviceMemory integer_memory;
   PassIntegers integers;

@@ -45,12 +45,12 @@ class Builder {
   using OptionList = std::vector<OptionValue>;
 
   // Views.
-  [[nodiscard]] TensorView rows(const DeviceMemory& memory, std::int64_t cols) const {
-    return PassBuffers::rows_of(memory, s_.tokens, cols);
+  [[nodiscard]] TensorView rows(const float* buffer, std::int64_t cols) const {
+    return PassBuffers::rows_of(buffer, s_.tokens, cols);
   }
   [[nodiscard]] TensorView x() const { return rows(b_.x, c_.hidden); }
-  [[nodiscard]] TensorView heads(const DeviceMemory& memory, std::int64_t count) const {
-    return TensorView::contiguous(memory.data(), DType::f32, {s_.tokens, count, c_.head_dim});
+  [[nodiscard]] TensorView heads(const float* buffer, std::int64_t count) const {
+    return TensorView::contiguous(buffer, DType::f32, {s_.tokens, count, c_.head_dim});
   }
   [[nodiscard]] static TensorView ints(const std::int32_t* data, std::int64_t count) {
     return TensorView::contiguous(data, DType::i32, {count});
@@ -73,8 +73,8 @@ class Builder {
                  {{"d", d}, {"a", a}, {"b", transposed(w)}, {"bias", bias}, {"residual", residual}},
                  OptionList{{"activations", is_packed ? s_.activations : "exact"}});
   }
-  void rotate(std::string name, const DeviceMemory& memory, std::int64_t count) {
-    const TensorView view = heads(memory, count);
+  void rotate(std::string name, const float* buffer, std::int64_t count) {
+    const TensorView view = heads(buffer, count);
     program_.add(role(std::move(name)), "rope",
                  {{"y", view},
                   {"x", view},
@@ -82,9 +82,8 @@ class Builder {
                   {"freq_factors", s_.weights.rope_factors}},
                  rope_options(c_, layer_));
   }
-  void head_norm(std::string name, const DeviceMemory& memory, std::int64_t count,
-                 const TensorView& w) {
-    const TensorView view = PassBuffers::rows_of(memory, s_.tokens * count, c_.head_dim);
+  void head_norm(std::string name, const float* buffer, std::int64_t count, const TensorView& w) {
+    const TensorView view = PassBuffers::rows_of(buffer, s_.tokens * count, c_.head_dim);
     norm(std::move(name), view, view, w);
   }
 
@@ -148,19 +147,18 @@ class Builder {
   void add_to_residual(std::string name, const TensorView& a, const TensorView& w,
                        const TensorView& bias, const TensorView& post_norm, std::string norm_name) {
     if (!post_norm.is_present()) return matmul(std::move(name), x(), a, w, bias, x());
-    const TensorView added = rows(b_.added, c_.hidden);
+    const TensorView added = rows(b_.normed, c_.hidden);
     matmul(std::move(name), added, a, w, bias);
     norm(std::move(norm_name), added, added, post_norm);
     program_.add(role("residual"), "add", {{"y", x()}, {"a", x()}, {"b", added}});
   }
 
   void logits() {
-    const TensorView picked = PassBuffers::rows_of(b_.added, s_.rows, c_.hidden);
-    const TensorView normed = PassBuffers::rows_of(b_.normed, s_.rows, c_.hidden);
+    const TensorView picked = PassBuffers::rows_of(b_.normed, s_.rows, c_.hidden);
     program_.add({"last_rows"}, "embedding",
                  {{"y", picked}, {"table", x()}, {"ids", ints(in_.rows, s_.rows)}});
-    norm("output_norm", normed, picked, s_.weights.output_norm);
-    matmul("logits", b_.logits(s_.rows), normed, s_.weights.output);
+    norm("output_norm", picked, picked, s_.weights.output_norm);
+    matmul("logits", b_.logits(s_.rows), picked, s_.weights.output);
   }
 
   const PassSetting& s_;

@@ -223,6 +223,45 @@ TEST(Generate, GreedyBatchesGiveWhatEachRequestGivesAlone) {
   EXPECT_EQ(model.cache_.pool().num_held(), 0);
 }
 
+// What a captured pass did is told after the last one: each must still be told as it was.
+TEST(Generate, CaptureTellsEveryPassAsItWas) {
+  const Request request{.prompt = some_tokens(5), .max_tokens = 5};
+  CleanRun times;
+  Small clean(llama());
+  const auto expected = generate(clean.transformer_, *clean.stream_, std::span(&request, 1), times);
+  Small model(llama());
+  Timeline timeline;
+  const auto captured =
+      generate(model.transformer_, *model.stream_, std::span(&request, 1), times, &timeline);
+  EXPECT_EQ(captured[0].tokens, expected[0].tokens);
+  ASSERT_EQ(timeline.passes.size(), 5U);
+  EXPECT_EQ(timeline.passes[0].phase, "prefill");
+  EXPECT_EQ(timeline.passes[0].tokens, 5);
+  double before = 0;  // bytes that attention read, one more token of context each decode pass
+  for (const TimelineEvent& event : timeline.events) {
+    const TimelinePass& pass = timeline.passes[static_cast<std::size_t>(event.pass)];
+    EXPECT_LE(pass.start_us, event.start_us);
+    EXPECT_LE(event.start_us, event.end_us);
+    EXPECT_LE(event.end_us, pass.end_us);
+    if (event.role != "attention" || event.layer != 0 || event.pass == 0) continue;
+    EXPECT_GT(event.cost.bytes(), before) << event.pass;
+    before = event.cost.bytes();
+  }
+  EXPECT_GT(before, 0);
+}
+
+TEST(Generate, InTurnsGivesPairsOfNeighbours) {
+  Small model(llama());
+  std::vector<CapturePair> pairs;
+  generate_in_turns(model.transformer_, *model.stream_, {.prompt = some_tokens(5), .max_tokens = 6},
+                    pairs);
+  ASSERT_EQ(pairs.size(), 2U);  // of five decode passes
+  for (const CapturePair& pair : pairs) {
+    EXPECT_GT(pair.clean_us, 0);
+    EXPECT_GT(pair.captured_us, 0);
+  }
+}
+
 TEST(Generate, EndsWhereItIsTold) {
   Small model(llama());
   CleanRun times;

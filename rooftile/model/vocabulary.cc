@@ -60,6 +60,7 @@ std::string unmarked(std::string_view token, std::string_view marker) {
 
 Vocabulary::Vocabulary(TokenizerData data) : data_(std::move(data)) {
   check();
+  keep_tokens();
   make_pieces();
   make_indexes();
 }
@@ -95,24 +96,35 @@ void Vocabulary::check() const {
       fail_input("tokenizer: normaliser that replaces an empty text");
 }
 
+void Vocabulary::keep_tokens() {
+  spelt_.reserve(data_.tokens.size());
+  for (const std::string& token : data_.tokens) spelt_.append(token);
+  spelt_.shrink_to_fit();
+  data_.tokens = std::vector<std::string>();  // `= {}` would keep the capacity
+}
+
 TokenType Vocabulary::type(std::int32_t id) const {
-  check_id("the token id", id, data_.tokens.size(), false);
+  check_id("the token id", id, size(), false);
   return data_.types.empty() ? TokenType::normal : data_.types[static_cast<std::size_t>(id)];
 }
 
+std::string_view Vocabulary::spelt(std::int32_t id) const {
+  check_id("the token id", id, size(), false);
+  return spelt_[static_cast<std::size_t>(id)];
+}
+
 std::string_view Vocabulary::piece(std::int32_t id) const {
-  check_id("the token id", id, data_.tokens.size(), false);
+  check_id("the token id", id, size(), false);
   const auto at = static_cast<std::size_t>(id);
-  return is_rewritten_[at] ? pieces_[at] : data_.tokens[at];
+  return is_rewritten_[at] ? pieces_[at] : spelt_[at];
 }
 
 void Vocabulary::make_pieces() {
-  const std::size_t tokens = data_.tokens.size();
-  pieces_.resize(tokens);
-  is_rewritten_.assign(tokens, false);
+  pieces_.reserve(size());
+  is_rewritten_.assign(size(), false);
   byte_tokens_.fill(-1);
-  for (std::size_t i = 0; i < tokens; ++i) {
-    const std::string& token = data_.tokens[i];
+  for (std::size_t i = 0; i < size(); ++i) {
+    const std::string_view token = spelt_[i];
     const auto id = static_cast<std::int32_t>(i);
     const TokenType own = type(id);
     const bool is_text = own == TokenType::normal || own == TokenType::undefined;
@@ -127,19 +139,21 @@ void Vocabulary::make_pieces() {
                token.find(data_.space_marker) != std::string::npos) {
       bytes = unmarked(token, data_.space_marker);
     }
-    if (!bytes) continue;
-    pieces_[i] = *std::move(bytes);
-    is_rewritten_[i] = true;
+    pieces_.append(bytes.value_or(std::string()));
+    is_rewritten_[i] = bytes.has_value();
   }
+  pieces_.shrink_to_fit();
 }
 
 void Vocabulary::make_indexes() {
   std::vector<PrefixIndex::Entry> all;
   std::vector<PrefixIndex::Entry> words;
+  all.reserve(size());
+  words.reserve(size());
   const bool sees_bytes = data_.kind == TokenizerKind::byte_level_bpe;
-  for (std::size_t i = 0; i < data_.tokens.size(); ++i) {
+  for (std::size_t i = 0; i < size(); ++i) {
     const auto id = static_cast<std::int32_t>(i);
-    all.push_back({data_.tokens[i], id});
+    all.push_back({spelt_[i], id});
     const TokenType own = type(id);
     const bool is_word =
         own == TokenType::normal || own == TokenType::undefined || own == TokenType::user_defined;
@@ -147,8 +161,7 @@ void Vocabulary::make_indexes() {
                          byte_tokens_[static_cast<unsigned char>(pieces_[i][0])] == id;
     // Why not those that the alphabet does not spell: no text can become them.
     const bool is_spelt = !sees_bytes || is_rewritten_[i];
-    if (is_word && !is_byte && is_spelt)
-      words.push_back({sees_bytes ? std::string_view(pieces_[i]) : data_.tokens[i], id});
+    if (is_word && !is_byte && is_spelt) words.push_back({sees_bytes ? pieces_[i] : spelt_[i], id});
   }
   all_ = PrefixIndex(std::move(all));
   words_ = PrefixIndex(std::move(words));

@@ -5,11 +5,11 @@
 
 #include <array>
 #include <cstdint>
-#include <string>
 #include <string_view>
 #include <vector>
 
 #include "rooftile/model/prefix_index.h"
+#include "rooftile/model/text_table.h"
 #include "rooftile/model/tokenizer_data.h"
 
 namespace rooftile {
@@ -21,9 +21,13 @@ class Vocabulary {
   Vocabulary(const Vocabulary&) = delete;
   Vocabulary& operator=(const Vocabulary&) = delete;
 
+  /// All but the tokens, which are kept here in a shorter form.
   [[nodiscard]] const TokenizerData& data() const { return data_; }
+  [[nodiscard]] std::size_t size() const { return spelt_.size(); }
+  /// Token `id` as the file spells it. Throws for a bad id.
+  [[nodiscard]] std::string_view spelt(std::int32_t id) const;
   /// Frees the texts of the merges, for who has made something shorter of them.
-  void forget_merges() { data_.merges = {}; }
+  void forget_merges() { data_.merges = std::vector<Merge>(); }  // `= {}` keeps the capacity
   [[nodiscard]] TokenType type(std::int32_t id) const;
 
   /// What token `id` stands for: bytes of text, or a control token's name. Throws for a bad id.
@@ -50,12 +54,14 @@ class Vocabulary {
 
  private:
   void check() const;
+  void keep_tokens();
   void make_pieces();
   void make_indexes();
 
   TokenizerData data_;
-  std::vector<std::string> pieces_{};  // by id, where they differ from data_.tokens
-  std::vector<bool> is_rewritten_{};   // whether pieces_[id] is to be used
+  TextTable spelt_{};                 // by id
+  TextTable pieces_{};                // by id, where they differ from spelt_; empty elsewhere
+  std::vector<bool> is_rewritten_{};  // whether pieces_[id] is to be used
   PrefixIndex all_{};
   PrefixIndex words_{};
   std::array<std::int32_t, 256> byte_tokens_{};

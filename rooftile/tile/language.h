@@ -4,6 +4,8 @@
 // variables and functions that the simulator knows. What is missing here fails to compile.
 #pragma once
 
+#include "rooftile/formats/host_device.h"
+
 #ifdef __CUDACC__
 #include <cuda_runtime.h>
 #define ROOFTILE_DYNAMIC_SHARED(name) extern __shared__ __align__(1024) unsigned char name[]

@@ -41,6 +41,8 @@ class MeasuredKernel {
     double expected;  // the value that the checked run gave
     double bound;     // 0 where the kernel promises equal bits
   };
+  std::string check_results(Record& record);
+  double spot_bound(const std::string& output, std::int64_t index, double value);
   void choose_spots();
   void poison_spots();
   std::string check_spots();

@@ -33,7 +33,7 @@ void add_notes(Profile& profile, const CleanRun& clean) {
     profile.notes.emplace_back("no clean run: every time includes the cost of the capture");
   for (const ProfilePhase& phase : profile.phases) {
     if (phase.operations == 0) profile.notes.push_back(phase.name + ": no operation was captured");
-    if (phase.capture_cost_percent && *phase.capture_cost_percent > kHeavyCapturePercent)
+    if (phase.capture_cost && phase.capture_cost->percent > kHeavyCapturePercent)
       profile.notes.push_back(phase.name +
                               ": the capture cost more than 10 %; trust its shares, not its times");
   }
@@ -63,7 +63,7 @@ Profile make_profile(const ProfiledModel& model, const Timeline& timeline, const
     const std::vector<TimedPass> passes = timed_passes(name, timeline, ceilings, profile.notes);
     if (passes.empty()) continue;
     const ProfilePhase& phase =
-        profile.phases.emplace_back(phase_of(name, passes, clean, ceilings));
+        profile.phases.emplace_back(phase_of(name, passes, timeline, clean, ceilings));
     for (FusionRow& row : fusion_rows(phase, passes, timeline, cache_bytes, ceilings))
       profile.fusion.push_back(std::move(row));
     if (phase.name == "decode") profile.decode = decode_arithmetic(model, phase, passes, ceilings);

@@ -62,6 +62,15 @@ struct ShownPass {
   std::vector<ShownEvent> events{};
 };
 
+/// What capturing a pass adds to it: the median over pairs of neighbouring passes of one run, one
+/// captured and one clean, and where it lies with about 95 % confidence.
+struct CaptureCost {
+  double percent = 0;
+  double low_percent = 0;
+  double high_percent = 0;
+  std::int64_t pairs = 0;
+};
+
 /// All passes of one kind. "Captured" is the run with the timeline, "clean" the one without.
 struct ProfilePhase {
   std::string name;  // prefill or decode
@@ -72,13 +81,13 @@ struct ProfilePhase {
   double busy_us = 0;           // the union of its operations: overlap counts once
   double gap_us = 0;            // captured - busy
   std::optional<double> gap_us_an_operation{};
-  std::optional<double> roof_us{};               // every operation at its roof, one after the other
-  std::optional<double> clean_us{};              // wall time
-  std::optional<double> tokens_per_s{};          // of the clean run
-  std::optional<Quantiles> clean_pass_us{};      // decode: of its passes
-  std::optional<double> capture_cost_percent{};  // captured against clean, a token
-  std::optional<double> clean_gap_us_a_pass{};   // clean - busy: the overhead without the capture
-  std::optional<double> mfu_percent{};           // operations of `mfu_unit` over its measured peak
+  std::optional<double> roof_us{};              // every operation at its roof, one after the other
+  std::optional<double> clean_us{};             // wall time
+  std::optional<double> tokens_per_s{};         // of the clean run
+  std::optional<Quantiles> clean_pass_us{};     // decode: of its passes
+  std::optional<CaptureCost> capture_cost{};    // decode
+  std::optional<double> clean_gap_us_a_pass{};  // clean - busy: the overhead without the capture
+  std::optional<double> mfu_percent{};          // operations of `mfu_unit` over its measured peak
   std::string mfu_unit{};
   std::vector<ProfileRow> kernels{};  // by time, longest first
   std::vector<ProfileRow> roles{};

@@ -86,6 +86,15 @@ void visit_fields(P& p, V& visit) {
   visit("events", p.events);
 }
 
+template <class C, class V>
+  requires std::same_as<std::remove_const_t<C>, CaptureCost>
+void visit_fields(C& c, V& visit) {
+  visit.any("percent", c.percent);
+  visit.any("low_percent", c.low_percent);
+  visit.any("high_percent", c.high_percent);
+  visit("pairs", c.pairs);
+}
+
 template <class P, class V>
   requires std::same_as<std::remove_const_t<P>, ProfilePhase>
 void visit_fields(P& p, V& visit) {
@@ -101,7 +110,7 @@ void visit_fields(P& p, V& visit) {
   visit("clean_us", p.clean_us);
   visit("tokens_per_s", p.tokens_per_s);
   visit("clean_pass_us", p.clean_pass_us);
-  visit.any("capture_cost_percent", p.capture_cost_percent);
+  visit("capture_cost", p.capture_cost);
   visit("clean_gap_us_a_pass", p.clean_gap_us_a_pass);
   visit("mfu_percent", p.mfu_percent);
   visit("mfu_unit", p.mfu_unit);

@@ -39,7 +39,7 @@ std::vector<ProfileRow> rows_by(std::string TimelineEvent::* key,
 
 /// The figures of one phase; `passes` is not empty.
 ProfilePhase phase_of(const std::string& name, std::span<const TimedPass> passes,
-                      const CleanRun& clean, const Ceilings& ceilings);
+                      const Timeline& timeline, const CleanRun& clean, const Ceilings& ceilings);
 
 /// Nothing where there is no decode, no bandwidth or no weights to speak of.
 std::optional<DecodeArithmetic> decode_arithmetic(const ProfiledModel& model,

@@ -48,16 +48,25 @@ double checked(const char* what, double us) {
 
 void add_clean(ProfilePhase& phase, double clean_us, std::int64_t tokens, std::int64_t passes) {
   if (clean_us <= 0 || tokens <= 0) return;
-  const auto per_token = [](double us, std::int64_t count) {
-    return us / static_cast<double>(count);
-  };
   phase.clean_us = clean_us;
   phase.tokens_per_s = static_cast<double>(tokens) / clean_us * kMicro;
-  if (phase.tokens > 0)
-    phase.capture_cost_percent =
-        (per_token(phase.captured_us, phase.tokens) / per_token(clean_us, tokens) - 1) * 100;
   phase.clean_gap_us_a_pass = std::max(0.0, clean_us / static_cast<double>(passes) -
                                                 phase.busy_us / static_cast<double>(phase.passes));
+}
+
+std::optional<CaptureCost> capture_cost(std::span<const CapturePair> pairs) {
+  std::vector<double> percents;
+  for (const CapturePair& pair : pairs) {
+    const double clean = checked("decode pass in turns", pair.clean_us);
+    const double captured = checked("decode pass in turns", pair.captured_us);
+    if (clean > 0) percents.push_back((captured / clean - 1) * 100);
+  }
+  if (percents.empty()) return std::nullopt;
+  const Interval range = median_interval(percents);
+  return CaptureCost{.percent = quantiles(percents).median,
+                     .low_percent = range.low,
+                     .high_percent = range.high,
+                     .pairs = std::ssize(percents)};
 }
 
 // Model FLOPs utilisation: the operations that had to be done over what the unit that does most of
@@ -78,7 +87,7 @@ double ProfilePhase::pass_us() const {
 }
 
 ProfilePhase phase_of(const std::string& name, std::span<const TimedPass> passes,
-                      const CleanRun& clean, const Ceilings& ceilings) {
+                      const Timeline& timeline, const CleanRun& clean, const Ceilings& ceilings) {
   ProfilePhase phase{.name = name, .passes = std::ssize(passes)};
   double roof_us = 0;
   for (const TimedPass& timed : passes) {
@@ -103,6 +112,7 @@ ProfilePhase phase_of(const std::string& name, std::span<const TimedPass> passes
               clean.decode_tokens, std::ssize(clean.decode_us));
     phase.clean_pass_us = quantiles(clean.decode_us);
   }
+  if (is_decode) phase.capture_cost = capture_cost(timeline.pairs);
   phase.kernels = rows_by(&TimelineEvent::kernel, passes);
   phase.roles = rows_by(&TimelineEvent::role, passes);
   phase.shown = shown_of(pass_to_show(passes, is_decode));

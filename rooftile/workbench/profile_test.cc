@@ -119,7 +119,7 @@ TEST(Profile, Phases) {
   EXPECT_DOUBLE_EQ(*prefill.gap_us_an_operation, 2.0 / 3);
   EXPECT_DOUBLE_EQ(*prefill.roof_us, 2 + 3 + 3);
   EXPECT_DOUBLE_EQ(*prefill.tokens_per_s, 5e5);
-  EXPECT_DOUBLE_EQ(*prefill.capture_cost_percent, 25);
+  EXPECT_FALSE(prefill.capture_cost);          // measured on decode passes alone
   EXPECT_DOUBLE_EQ(*prefill.mfu_percent, 50);  // 16000 operations in 8 us at 4000 a us
   EXPECT_EQ(prefill.mfu_unit, "fp32");
   const ProfilePhase& decode = *profile.phase("decode");
@@ -127,10 +127,28 @@ TEST(Profile, Phases) {
   EXPECT_DOUBLE_EQ(decode.busy_us, 8);
   EXPECT_DOUBLE_EQ(*decode.clean_us, 10);
   EXPECT_DOUBLE_EQ(*decode.tokens_per_s, 2e5);
-  EXPECT_DOUBLE_EQ(*decode.capture_cost_percent, 0);
+  EXPECT_FALSE(decode.capture_cost);  // no passes in turns
   EXPECT_DOUBLE_EQ(*decode.clean_gap_us_a_pass, 1);
   EXPECT_DOUBLE_EQ(decode.pass_us(), 5);
   EXPECT_FALSE(decode.mfu_percent);
+}
+
+TEST(Profile, CaptureCostIsTheMedianOverPairs) {
+  Timeline timeline = small_timeline();
+  timeline.pairs = {{10, 11}, {20, 20.2}, {100, 102}};  // 10 %, 1 %, 2 %
+  const Profile profile =
+      make_profile(small_model(), timeline, small_clean(), small_device(), round_ceilings());
+  const auto& cost = profile.phase("decode")->capture_cost;
+  ASSERT_TRUE(cost);
+  EXPECT_NEAR(cost->percent, 2, 1e-9);
+  EXPECT_NEAR(cost->low_percent, 1, 1e-9);
+  EXPECT_NEAR(cost->high_percent, 10, 1e-9);
+  EXPECT_EQ(cost->pairs, 3);
+  EXPECT_FALSE(profile.phase("prefill")->capture_cost);
+  timeline.pairs.push_back({5, -1});
+  EXPECT_THROW(
+      make_profile(small_model(), timeline, small_clean(), small_device(), round_ceilings()),
+      Error);
 }
 
 TEST(Profile, Rows) {

@@ -24,10 +24,10 @@ TEST(ProfileText, FitsTheWidth) {
 TEST(ProfileText, HasEveryPart) {
   const std::string text = profile_text(sample::profile());
   for (const char* part :
-       {"Profile of synthetic:sample-135m", "tokens/s", "Prefill MFU", "prefill, 2 passes",
-        "decode, 16 passes", "toy_linear/cpu_rows", "lm_head", "Roofline",
-        "The arithmetic of decode", "Fusion: what each pair", "traffic in cache", "Layouts",
-        "What to do next, in this order", "1. Verify toy_rotate/cpu_plain",
+       {"Profile of synthetic:sample-135m", "tokens/s", "Prefill MFU", "Capture cost of decode",
+        "3 pairs", "prefill, 2 passes", "decode, 16 passes", "toy_linear/cpu_rows", "lm_head",
+        "Roofline", "The arithmetic of decode", "Fusion: what each pair", "traffic in cache",
+        "Layouts", "What to do next, in this order", "1. Verify toy_rotate/cpu_plain",
         "note: the weights are synthetic"})
     EXPECT_THAT(text, HasSubstr(part));
 }

@@ -61,11 +61,12 @@ std::vector<Headline> headlines(const Profile& profile) {
   if (profile.decode && profile.decode->percent_of_floor)
     lines.push_back({"Decode against its floor", percent(*profile.decode->percent_of_floor),
                      "the floor is " + time_text(profile.decode->floor_us) + " a pass"});
-  for (const ProfilePhase* phase : {prefill, decode})
-    if (phase != nullptr && phase->capture_cost_percent)
-      lines.push_back(
-          {"Capture cost, " + phase->name, percent(*phase->capture_cost_percent),
-           "captured " + time_text(phase->captured_us) + ", clean " + time_text(*phase->clean_us)});
+  if (decode != nullptr && decode->capture_cost) {
+    const CaptureCost& cost = *decode->capture_cost;
+    lines.push_back({"Capture cost of decode", percent(cost.percent),
+                     "[" + figures(cost.low_percent) + " to " + percent(cost.high_percent) + "], " +
+                         plural(cost.pairs, "pair")});
+  }
   return lines;
 }
 

@@ -47,10 +47,18 @@ struct TimelineLayout {
   std::optional<double> saves_us_a_pass{};  // against the layout of the file; absent: not measured
 };
 
+/// Two neighbouring decode passes of one run, one of them captured: the time that the thread which
+/// launches their operations computed.
+struct CapturePair {
+  double clean_us = 0;
+  double captured_us = 0;
+};
+
 struct Timeline {
   std::vector<TimelinePass> passes{};
   std::vector<TimelineEvent> events{};  // by start
   std::vector<TimelineLayout> layouts{};
+  std::vector<CapturePair> pairs{};  // of a run of their own: what the capture costs
 };
 
 /// The same request without the capture: what is quoted.

@@ -5,12 +5,25 @@
 #include <utility>
 
 #include "rooftile/base/error.h"
+#include "rooftile/base/rng.h"
 #include "rooftile/base/text.h"
 #include "rooftile/op/bind.h"
 #include "rooftile/op/proof.h"
 
 namespace rooftile {
 namespace {
+
+constexpr std::uint64_t kSampledRows = 8;
+
+void keep_errors(const Comparison& result, Record& record) {
+  const auto raise = [](std::optional<double>& field, double value) {
+    field = std::max(field.value_or(0), value);
+  };
+  raise(record.max_abs_error, result.max_abs_error);
+  raise(record.max_rel_error, result.max_rel_error);
+  raise(record.max_ulps, result.max_ulps);
+  raise(record.max_of_bound, result.max_of_bound);
+}
 
 // Everything one kernel needs to be run on one problem.
 struct Bench {
@@ -128,6 +141,23 @@ void copy_blocks(Bench& bench, Bench& single, std::int64_t row) {
   }
 }
 
+/// The inputs of `alone`, which is `problem` with one row, for `row`; none when the operation has
+/// no problem that means it.
+std::optional<Values> inputs_of_row(const OpDef& op, const Problem& problem, const Values& batch,
+                                    const Problem& alone, std::int64_t row) {
+  Values inputs(alone);
+  for (const ArgDef& arg : op.args) {
+    if (!problem.has(arg.name)) continue;
+    const Array& all = batch[arg.name];
+    Array& one = inputs[arg.name];
+    const std::int64_t first =
+        begins_with(arg, op.batch_axis) ? row * static_cast<std::int64_t>(one.values.size()) : 0;
+    std::copy_n(all.values.begin() + first, one.values.size(), one.values.begin());
+  }
+  if (op.row_alone && !op.row_alone(problem, batch, row, inputs)) return std::nullopt;
+  return inputs;
+}
+
 // A row alone must give the bits that it has in the batch.
 std::string check_rows(Bench& bench) {
   const Problem& problem = bench.workload.problem();
@@ -140,19 +170,10 @@ std::string check_rows(Bench& bench) {
   const std::int64_t rows = problem.axis(bench.op.batch_axis);
   Bench single(bench.op, bench.kernel, *alone, bench.device, bench.stream);
   for (const std::int64_t row : {std::int64_t{0}, rows / 2, rows - 1}) {
-    Values inputs(*alone);
-    for (const ArgDef& arg : bench.op.args) {
-      if (!problem.has(arg.name)) continue;
-      const Array& all = bench.workload.inputs()[arg.name];
-      Array& one = inputs[arg.name];
-      const std::int64_t first = begins_with(arg, bench.op.batch_axis)
-                                     ? row * static_cast<std::int64_t>(one.values.size())
-                                     : 0;
-      std::copy_n(all.values.begin() + first, one.values.size(), one.values.begin());
-    }
-    if (bench.op.row_alone && !bench.op.row_alone(problem, bench.workload.inputs(), row, inputs))
-      continue;
-    single.workload.set_inputs(inputs);
+    const std::optional<Values> inputs =
+        inputs_of_row(bench.op, problem, bench.workload.inputs(), *alone, row);
+    if (!inputs) continue;
+    single.workload.set_inputs(*inputs);
     copy_blocks(bench, single, row);
     single.run();
     for (const auto* slot : single.workload.outputs()) {
@@ -196,20 +217,44 @@ std::vector<std::string> expand(const std::vector<std::string>& sets) {
 
 }  // namespace
 
+bool check_some_rows(const OpDef& op, Workload& workload, Policy policy, Record& record,
+                     std::string& fault) {
+  const Problem& problem = workload.problem();
+  const auto alone = one_row(op, problem);
+  if (!alone) return false;
+  const std::int64_t rows = problem.axis(op.batch_axis);
+  const Rng rng(problem.seed, "rows");
+  int checked = 0;
+  for (std::uint64_t i = 0; i < kSampledRows && fault.empty(); ++i) {
+    const std::int64_t row = i == 0 ? 0 : i == 1 ? rows - 1 : rng.below(i, rows);
+    std::optional<Values> values = inputs_of_row(op, problem, workload.inputs(), *alone, row);
+    if (!values) continue;
+    ++checked;
+    op.meaning(*alone, *values);
+    for (const auto* slot : workload.outputs()) {
+      const Array& expected = (*values)[slot->name];
+      const std::vector<double> got = slot->tensor->load();
+      const auto first = row * static_cast<std::int64_t>(expected.values.size());
+      const std::vector<double> mine(got.begin() + first,
+                                     got.begin() + first + std::ssize(expected.values));
+      const Comparison result = compare(mine, expected, slot->tensor->view().dtype,
+                                        op.tolerance(problem, slot->name), policy);
+      keep_errors(result, record);
+      if (!result.passed() && fault.empty())
+        fault = "row " + std::to_string(row) + ": " + result.text(expected);
+    }
+  }
+  return checked != 0;
+}
+
 std::string check_outputs(const OpDef& op, Workload& workload, Policy policy, Record& record) {
   std::string fault;
-  const auto raise = [](std::optional<double>& field, double value) {
-    field = std::max(field.value_or(0), value);
-  };
   for (const auto* slot : workload.outputs()) {
     const Array& expected = workload.expected()[slot->name];
     const DType dtype = slot->tensor->view().dtype;
     const Comparison result = compare(slot->tensor->load(), expected, dtype,
                                       op.tolerance(workload.problem(), slot->name), policy);
-    raise(record.max_abs_error, result.max_abs_error);
-    raise(record.max_rel_error, result.max_rel_error);
-    raise(record.max_ulps, result.max_ulps);
-    raise(record.max_of_bound, result.max_of_bound);
+    keep_errors(result, record);
     if (!result.passed() && fault.empty()) fault = result.text(expected);
   }
   return fault;

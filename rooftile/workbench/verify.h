@@ -34,6 +34,12 @@ Record verify(const OpDef& op, const KernelDef& kernel, const Problem& problem, 
 /// of the first failure, empty when all is close.
 std::string check_outputs(const OpDef& op, Workload& workload, Policy policy, Record& record);
 
+/// The same for a few rows along the operation's batch axis, each by its meaning alone: what a
+/// measurement can afford where the whole reference takes minutes. False where rows are not
+/// independent, and nothing was checked.
+bool check_some_rows(const OpDef& op, Workload& workload, Policy policy, Record& record,
+                     std::string& fault);
+
 struct VerifyCounts {
   int passed = 0;
   int failed = 0;

@@ -40,7 +40,14 @@ class Run(Test):
 
     def test_figures_are_printed(self):
         done = run("run", MODEL, *PROMPT, "--max-tokens", "3")
-        self.expect(done, 0, "tokens/s", "% MFU", "% of the measured read rate", "hash ", "synthetic weights")
+        self.expect(done, 0, "tokens/s", "% MFU", "% of the measured read rate", "x the model", "hash ", "synthetic weights")
+
+    def test_memory_is_reported(self):
+        memory = run_json("run", MODEL, *PROMPT, "--max-tokens", "3")[1]["memory"]
+        self.assertGreater(memory["kv_cache_bytes"], 0)
+        self.assertGreater(memory["peak_bytes"], memory["model_bytes"] + memory["kv_cache_bytes"])
+        # The requirement of 1.3 is of a real model; this one has 136 MiB of weights.
+        self.assertLess(memory["peak_bytes"], 1.5 * (memory["model_bytes"] + memory["kv_cache_bytes"]))
 
     def test_no_token_at_all(self):
         self.assertEqual(run_json("run", MODEL, *PROMPT, "--max-tokens", "0")[1]["token_ids"], [])

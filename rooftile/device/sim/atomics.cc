@@ -48,15 +48,20 @@ std::uint64_t arithmetic(Atomic op, std::uint64_t old, std::uint64_t value) {
   }
 }
 
-/// atom.add of 16-bit types rounds each sum to nearest even.
+/// Of each 16-bit number of a word. Sums round to nearest even; the least and the greatest ignore
+/// NaN.
 template <class T>
-std::uint64_t add16(std::uint64_t old, std::uint64_t value) {
+std::uint64_t arithmetic16(Atomic op, std::uint64_t old, std::uint64_t value) {
   std::uint64_t out = 0;
   for (int part = 0; part < 4; ++part) {
-    const auto a = static_cast<float>(T{static_cast<std::uint16_t>(old >> 16 * part)});
-    const auto b = static_cast<float>(T{static_cast<std::uint16_t>(value >> 16 * part)});
-    const T sum = T::from(a + b, T::kOverflow, Rounding::nearest_even);
-    out |= std::uint64_t{sum.bits} << 16 * part;
+    const T first{static_cast<std::uint16_t>(old >> 16 * part)};
+    const T second{static_cast<std::uint16_t>(value >> 16 * part)};
+    const auto a = static_cast<float>(first);
+    const auto b = static_cast<float>(second);
+    T result = T::from(a + b, T::kOverflow, Rounding::nearest_even);
+    if (op == Atomic::min) result = std::isnan(b) || a < b ? first : second;
+    if (op == Atomic::max) result = std::isnan(b) || a > b ? first : second;
+    out |= std::uint64_t{result.bits} << 16 * part;
   }
   return out;
 }
@@ -92,10 +97,10 @@ std::uint64_t apply(Atomic op, Number type, int bytes, std::uint64_t old, std::u
       return bytes == 8 ? arithmetic<double>(op, old, value) : arithmetic<float>(op, old, value);
     case Number::f16:
     case Number::f16x2:
-      return add16<fp16>(old, value);
+      return arithmetic16<fp16>(op, old, value);
     case Number::bf16:
     case Number::bf16x2:
-      return add16<bf16>(old, value);
+      return arithmetic16<bf16>(op, old, value);
   }
   return old;
 }
@@ -177,6 +182,18 @@ void check_strong(const void* address, int bytes, bool is_write, std::uint32_t p
 
 }  // namespace
 
+std::uint64_t apply_atomic(Atomic op, Number type, int bytes, void* address, std::uint64_t value,
+                           std::uint64_t compare) {
+  switch (bytes) {
+    case 2:
+      return exchange_until<std::uint16_t>(address, op, type, value, compare);
+    case 4:
+      return exchange_until<std::uint32_t>(address, op, type, value, compare);
+    default:
+      return exchange_until<std::uint64_t>(address, op, type, value, compare);
+  }
+}
+
 std::uint64_t atomic(Atomic op, Number type, int bytes, void* address, std::uint64_t value,
                      std::uint64_t compare, bool ordered) {
   const bool checks = worker->launch.options.check;
@@ -187,18 +204,7 @@ std::uint64_t atomic(Atomic op, Number type, int bytes, void* address, std::uint
   check_strong(address, bytes, true, ROOFTILE_SIM_PC);
   const auto at = reinterpret_cast<std::uint64_t>(address);
   if (checks) release(at, ordered);
-  std::uint64_t old = 0;
-  switch (bytes) {
-    case 2:
-      old = exchange_until<std::uint16_t>(address, op, type, value, compare);
-      break;
-    case 4:
-      old = exchange_until<std::uint32_t>(address, op, type, value, compare);
-      break;
-    default:
-      old = exchange_until<std::uint64_t>(address, op, type, value, compare);
-      break;
-  }
+  const std::uint64_t old = apply_atomic(op, type, bytes, address, value, compare);
   if (checks) acquire(at, ordered);
   const bool is_same = is_unchanged(old);
   worker->current().spin_address = is_same ? at : 0;

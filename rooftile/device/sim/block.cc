@@ -34,9 +34,14 @@ std::uint32_t* Block::new_actors() {
 }
 
 ReadSet& Block::new_read_set(std::uint32_t& at) {
-  if (read_sets_used == read_sets.size()) read_sets.push_back(std::make_unique<ReadSet>());
-  at = static_cast<std::uint32_t>(read_sets_used++);
-  read_sets[at]->fill(0);
+  if (!free_read_sets.empty()) {
+    at = free_read_sets.back();
+    free_read_sets.pop_back();
+  } else {
+    if (read_sets_used == read_sets.size()) read_sets.push_back(std::make_unique<ReadSet>());
+    at = static_cast<std::uint32_t>(read_sets_used++);
+  }
+  read_sets[at]->clear();
   return *read_sets[at];
 }
 
@@ -71,6 +76,7 @@ void Block::start(Cluster& in, std::uint32_t rank_in_cluster, std::uint32_t numb
   barrier_waiting.clear();
   for (NamedBarrier& barrier : named) barrier = NamedBarrier{};
   read_sets_used = actors_used_ = 0;
+  free_read_sets.clear();
   engines.reset();
   statics.assign(worker.statics_bytes, 0xff);
 }

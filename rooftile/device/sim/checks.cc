@@ -27,7 +27,7 @@ bool is_engine(int actor) { return actor >= kMaxThreads; }
 /// what the thread that issued it knew.
 bool is_before(const Check& check, Epoch earlier) {
   const AccessCheck& access = check.access;
-  if (earlier.actor() == access.actor && earlier.block() == check.observer.number % Epoch::kBlocks)
+  if (earlier.actor() == access.actor && earlier.block() == access.block().number % Epoch::kBlocks)
     return true;
   return is_ordered(check.observer, check.thread, access.thread, earlier);
 }
@@ -61,7 +61,7 @@ void report_race(const Check& check, std::uint64_t address, Epoch earlier, std::
   if (!is_new_finding(kind, pc, earlier_pc)) return;
   const char* mine = check.access.is_write ? "writes" : "reads";
   const char* theirs = was_write ? "wrote" : "read";
-  std::string text = describe_actor(check.observer, check.access.actor) + " " + mine + " " +
+  std::string text = describe_actor(check.access.block(), check.access.actor) + " " + mine + " " +
                      where(check, address) + ", which " + who(check, earlier) + " " + theirs +
                      " at " + source_line(earlier_pc) + ", and nothing orders the two";
   if (kind == FindingKind::missing_wait) text += ": the asynchronous operation was not waited for";
@@ -71,8 +71,8 @@ void report_race(const Check& check, std::uint64_t address, Epoch earlier, std::
 void report_uninitialised(const Check& check, std::uint64_t address) {
   if (!is_new_finding(FindingKind::uninitialised, check.access.pc, 0)) return;
   report(FindingKind::uninitialised, check.access.pc, 0,
-         describe_actor(check.observer, check.access.actor) + " reads " + where(check, address) +
-             ", which nothing has written");
+         describe_actor(check.access.block(), check.access.actor) + " reads " +
+             where(check, address) + ", which nothing has written");
 }
 
 /// Written by a thread, read by an engine: the writer's proxy fence, or one of the thread that
@@ -85,14 +85,14 @@ void check_proxy(const Check& check, std::uint64_t address, const Cell& cell) {
     if (write.clock() <= writer.proxy_clock) return;
     if (write.clock() <= check.thread.proxy_floor) return;
     if (write.actor() == check.access.thread && write.clock() <= check.thread.proxy_clock) return;
-  } else if (check.thread.proxy_clock >= check.thread.clock - 1) {
-    return;  // another block's write, and the issuer has just fenced
+  } else if (check.thread.proxy_clock != 0) {
+    return;  // another block's write, and the issuer has fenced (after it learned of it: not known)
   }
   if (!is_new_finding(FindingKind::missing_fence, check.access.pc, cell.write_pc)) return;
   report(FindingKind::missing_fence, check.access.pc, cell.write_pc,
-         describe_actor(check.observer, check.access.actor) + " reads " + where(check, address) +
-             " through the asynchronous proxy, which " + who(check, write) + " wrote at " +
-             source_line(cell.write_pc) + " without fence.proxy.async after it");
+         describe_actor(check.access.block(), check.access.actor) + " reads " +
+             where(check, address) + " through the asynchronous proxy, which " + who(check, write) +
+             " wrote at " + source_line(cell.write_pc) + " without fence.proxy.async after it");
 }
 
 /// A new reader beside others that it is not ordered behind.
@@ -107,11 +107,11 @@ void add_reader(const Check& check, Cell& cell) {
   std::uint32_t index = cell.read.clock();
   if (!cell.read.is_many()) {
     ReadSet& set = check.owner->new_read_set(index);
-    set[static_cast<std::size_t>(cell.read.actor())] = cell.read.clock();
-    set[static_cast<std::size_t>(access.actor)] = access.clock;
+    set.add(cell.read.actor(), cell.read.clock());
+    set.add(access.actor, access.clock);
     cell.read = {Epoch::make(check.launch, check.owner->number, 0, index).bits | Epoch::kMany};
   } else {
-    (*check.owner->read_sets[index])[static_cast<std::size_t>(access.actor)] = access.clock;
+    check.owner->read_sets[index]->add(access.actor, access.clock);
   }
   cell.read_pc = access.pc;
 }
@@ -147,15 +147,12 @@ void check_readers(const Check& check, Cell& cell, std::uint64_t address) {
       report_race(check, address, {cell.read.bits & ~Epoch::kMany}, cell.read_pc, false);
     return;
   }
-  const ReadSet& readers = *check.owner->read_sets[cell.read.clock()];
-  for (std::size_t actor = 0; actor < readers.size(); ++actor) {
-    if (readers[actor] == 0) continue;
-    const Epoch read =
-        Epoch::make(check.launch, check.owner->number, static_cast<int>(actor), readers[actor]);
-    if (is_before(check, read)) continue;
+  check.owner->read_sets[cell.read.clock()]->each([&](int actor, std::uint32_t clock) {
+    const Epoch read = Epoch::make(check.launch, check.owner->number, actor, clock);
+    if (is_before(check, read)) return true;
     report_race(check, address, read, cell.read_pc, false);
-    return;
-  }
+    return false;
+  });
 }
 
 void check_write(const Check& check, Cell& cell, std::uint64_t address) {
@@ -169,6 +166,8 @@ void check_write(const Check& check, Cell& cell, std::uint64_t address) {
     else if (!is_before(check, cell.read))
       report_race(check, address, cell.read, cell.read_pc, false);
   }
+  if (check.owner != nullptr && cell.read.is_many() && cell.read.launch() == check.launch)
+    check.owner->free_read_sets.push_back(cell.read.clock());
   cell.read = {};
   cell.write = check.now;
   cell.write_pc = access.pc;
@@ -216,7 +215,7 @@ void check_cells(const Check& check, Shadow& shadow, std::uint64_t offset, std::
 
 Check make_check(const AccessCheck& access, Block* owner) {
   const Launch& launch = access.observer->worker.launch;
-  Epoch now = Epoch::make(launch.serial, access.observer->number, access.actor, access.clock);
+  Epoch now = Epoch::make(launch.serial, access.block().number, access.actor, access.clock);
   if (access.is_strong) now.bits |= Epoch::kStrong;
   return {access, *access.observer, (*access.observer)[access.thread], owner, launch.serial, now};
 }

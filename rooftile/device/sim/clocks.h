@@ -14,7 +14,8 @@ namespace rooftile::sim {
 constexpr int kMaxThreads = 1024;
 constexpr int kMbarrierAgents = 64;  // TMA loads and bulk copies, by the mbarrier they complete on
 constexpr int kWarpgroupAgents = 8;  // wgmma
-constexpr int kStoreAgents = 32;     // TMA and bulk stores, by the warp that issued them
+constexpr int kStoreAgents = 64;     // TMA and bulk stores, by the warp that issued them: 32 that
+                                     // read shared memory, 32 that write global memory
 constexpr int kCopyAgents = 32;      // cp.async, by warp
 constexpr int kFirstMbarrierAgent = kMaxThreads;
 constexpr int kFirstWarpgroupAgent = kFirstMbarrierAgent + kMbarrierAgents;

@@ -3,12 +3,24 @@
 #pragma once
 
 #include "rooftile/device/sim/machine.h"
+#include "rooftile/device/sim/register_pool.h"
+#include "rooftile/device/sim/wgmma.h"
 
 namespace rooftile::sim {
 
+struct Mbarriers;
+struct BulkGroups;
+struct CopyGroups;
+
 struct Engines {
-  explicit Engines(Block& of) : block(of) {}
+  explicit Engines(Block& of);
+  ~Engines();
   Block& block;
+  std::unique_ptr<Mbarriers> mbarriers;
+  std::unique_ptr<BulkGroups> bulk_groups;
+  std::unique_ptr<CopyGroups> copy_groups;
+  WgmmaEngine wgmma{};
+  RegisterPool register_pool{};
 };
 
 /// The engines of `block`, made at first use.

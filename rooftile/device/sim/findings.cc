@@ -64,7 +64,8 @@ std::string describe_actor(const Block& block, int actor) {
   if (actor < kFirstStoreAgent)
     return where + "wgmma of warpgroup " + std::to_string(actor - kFirstWarpgroupAgent);
   if (actor < kFirstCopyAgent)
-    return where + "asynchronous store of warp " + std::to_string(actor - kFirstStoreAgent);
+    return where + "asynchronous store of warp " +
+           std::to_string((actor - kFirstStoreAgent) % kWarps);
   return where + "cp.async of warp " + std::to_string(actor - kFirstCopyAgent);
 }
 

@@ -69,8 +69,7 @@ bool check_variable(Block& block, std::uint64_t address, std::uint32_t bytes, bo
   }
   self.variable_begin = variable->begin;
   self.variable_end = variable->end;
-  const std::scoped_lock lock(self.launch.merge_mutex);
-  self.launch.static_variables[variable->begin] = variable->end;
+  self.use_variable(*variable);
   return true;
 }
 
@@ -127,8 +126,13 @@ bool is_argument(const Worker& self, std::uint64_t address) {
 
 bool on_access(std::uint64_t address, std::uint32_t bytes, bool is_write, std::uint32_t pc,
                AccessOp op) {
-  if (is_own_stack(address)) return true;
   Worker* const self = worker;
+  if (is_own_stack(address)) {
+    if (self != nullptr &&
+        context_of(reinterpret_cast<std::uint8_t*>(stack_base())).watches_registers)
+      watch_registers(address, bytes, is_write, pc);
+    return true;
+  }
   if (self == nullptr) return true;
   if ((address & (bytes - 1)) != 0 && is_new_finding(FindingKind::misaligned, pc, 0))
     report(FindingKind::misaligned, pc, 0,

@@ -119,8 +119,50 @@ struct NamedBarrier {
   Knowledge known{};
 };
 
-/// The threads that read a cell of shared memory and are not ordered among each other.
-using ReadSet = std::array<std::uint32_t, kActors>;
+/// The actors that read a cell of shared memory and are not ordered among each other: a short list,
+/// or a clock for each actor where there are many.
+class ReadSet {
+ public:
+  void clear() {
+    count_ = 0;
+    all_.clear();
+  }
+  void add(int actor, std::uint32_t clock) {
+    if (!all_.empty()) {
+      all_[static_cast<std::size_t>(actor)] = clock;
+      return;
+    }
+    for (std::size_t i = 0; i < count_; ++i)
+      if (few_[i].actor == actor) {
+        few_[i].clock = clock;
+        return;
+      }
+    if (count_ < few_.size()) {
+      few_[count_++] = {actor, clock};
+      return;
+    }
+    all_.assign(kActors, 0);
+    for (const Reader& reader : few_) all_[static_cast<std::size_t>(reader.actor)] = reader.clock;
+    all_[static_cast<std::size_t>(actor)] = clock;
+  }
+  /// Calls function(actor, clock) until it returns false.
+  template <class Function>
+  void each(Function function) const {
+    for (std::size_t i = 0; all_.empty() && i < count_; ++i)
+      if (!function(few_[i].actor, few_[i].clock)) return;
+    for (std::size_t i = 0; i < all_.size(); ++i)
+      if (all_[i] != 0 && !function(static_cast<int>(i), all_[i])) return;
+  }
+
+ private:
+  struct Reader {
+    int actor;
+    std::uint32_t clock;
+  };
+  std::array<Reader, 8> few_{};
+  std::size_t count_ = 0;
+  std::vector<std::uint32_t> all_;
+};
 
 /// What the engines of a block keep: mbarriers, groups of copies, matrix operations. Made by
 /// make_engines() (engines.h) when a block first uses one.
@@ -159,6 +201,7 @@ struct Block {
   std::array<NamedBarrier, kNamedBarriers> named;
   std::vector<std::unique_ptr<ReadSet>> read_sets;
   std::size_t read_sets_used = 0;
+  std::vector<std::uint32_t> free_read_sets;  // of these
   std::unique_ptr<Engines, EnginesDeleter> engines;
 
   [[nodiscard]] int warp_count() const { return (thread_count + kLanes - 1) / kLanes; }
@@ -281,6 +324,7 @@ struct Worker {
   int thread = -1;
   std::uint8_t* statics = nullptr;  // this host thread's copy of the module's __shared__ variables
   std::uint32_t statics_bytes = 0;
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> used_statics;  // that kernels have accessed
   StackPool stacks;
   std::vector<LoggedAccess*> logs;
   SimCounters counters;
@@ -301,6 +345,8 @@ struct Worker {
   bool is_idle = false;
 
   std::uint32_t random_below(std::uint32_t bound);
+  /// A __shared__ variable of the kernel is used: from now on each block has its own.
+  void use_variable(const SharedVariable& variable);
   Thread& current() { return (*block)[thread]; }
   Site& site(std::uint32_t pc, std::uint8_t flags, std::uint8_t bytes);
 };
@@ -356,6 +402,10 @@ struct AccessCheck {
   bool is_strong = false;
   bool is_async_proxy = false;  // needs a proxy fence after generic writes
   std::uint32_t pc = 0;
+  Block* actor_block = nullptr;  // whose engine it is; null: the observer's
+  [[nodiscard]] const Block& block() const {
+    return actor_block != nullptr ? *actor_block : *observer;
+  }
 };
 /// Of shared memory of `owner` (through its generic address), of global memory: any range.
 void check_access(const AccessCheck& access, Block& owner, std::uint64_t address,
@@ -369,6 +419,15 @@ bool check_global_bounds(std::uint64_t address, std::uint64_t bytes, bool is_wri
 /// be carried out.
 bool on_access(std::uint64_t address, std::uint32_t bytes, bool is_write, std::uint32_t pc,
                AccessOp op);
+
+// --- atomics (atomics.cc)
+/// Replaces the number at `address` by what `op` makes of it and `value`, atomically; returns the
+/// old one. Checks, orders and counts nothing.
+std::uint64_t apply_atomic(Atomic op, Number type, int bytes, void* address, std::uint64_t value,
+                           std::uint64_t compare = 0);
+
+/// An access of the current thread's stack, once it has used wgmma (register_watch.cc).
+void watch_registers(std::uint64_t address, std::uint32_t bytes, bool is_write, std::uint32_t pc);
 
 // --- shared memory's addresses (shared_memory.cc)
 [[nodiscard]] bool is_shared(const Block& block, std::uint64_t address);

@@ -30,11 +30,11 @@ Coordinates at(std::uint64_t number, const Extent3& extent) {
 /// The __shared__ variables of `block` come into this host thread's copy, the other's go out.
 void bring_in(Worker& self, Block& block) {
   if (self.block == &block) return;
-  if (self.block != nullptr && self.statics_bytes != 0) {
-    std::memcpy(self.block->statics.data(), self.statics, self.statics_bytes);
-    std::memcpy(self.statics, block.statics.data(), self.statics_bytes);
-  } else if (self.statics_bytes != 0) {
-    std::memcpy(self.statics, block.statics.data(), self.statics_bytes);
+  // Only those: the host's own thread-local variables lie among them.
+  for (const auto& [begin, end] : self.used_statics) {
+    if (self.block != nullptr)
+      std::memcpy(self.block->statics.data() + begin, self.statics + begin, end - begin);
+    std::memcpy(self.statics + begin, block.statics.data() + begin, end - begin);
   }
   self.block = &block;
 }
@@ -48,6 +48,7 @@ void begin_thread(Worker& self, Block& block, int number, std::uint8_t* stack) {
   context.grid_dim = to_coordinates(shape.grid);
   context.cluster_block = at(block.rank, shape.cluster);
   context.cluster_dim = to_coordinates(shape.cluster);
+  context.watches_registers = 0;
   Warp& warp = block.warps[static_cast<std::size_t>(number / kLanes)];
   if (warp.logs == nullptr) {
     if (self.logs.empty()) self.logs.push_back(new LoggedAccess[kLanes * kLoggedAccesses]);
@@ -230,6 +231,14 @@ void run_threads() {
 
 }  // namespace
 
+void Worker::use_variable(const SharedVariable& variable) {
+  const std::pair range{variable.begin, variable.end};
+  if (std::find(used_statics.begin(), used_statics.end(), range) != used_statics.end()) return;
+  used_statics.push_back(range);
+  const std::scoped_lock lock(launch.merge_mutex);
+  launch.static_variables[variable.begin] = variable.end;
+}
+
 std::uint32_t Worker::random_below(std::uint32_t bound) {
   random = random * 6364136223846793005u + 1442695040888963407u;  // Knuth's MMIX generator
   return static_cast<std::uint32_t>((random >> 33) % bound);
@@ -368,6 +377,7 @@ bool start_next(Worker& self) {
 void recycle(Worker& self, std::size_t which) {
   std::unique_ptr<Cluster> cluster = std::move(self.resident[which]);
   self.resident.erase(self.resident.begin() + static_cast<std::ptrdiff_t>(which));
+  bool was_here = false;
   for (const auto& block : cluster->blocks) {
     for (int t = 0; t < block->thread_count; ++t)
       if ((*block)[t].state != State::done && (*block)[t].state != State::fresh)
@@ -379,8 +389,10 @@ void recycle(Worker& self, std::size_t which) {
       self.logs.push_back(warp.logs);
       warp.logs = nullptr;
     }
-    if (self.block == block.get()) self.block = nullptr;
+    was_here |= self.block == block.get();
   }
+  // Not before: joining accesses asks whose shared memory they were to.
+  if (was_here) self.block = nullptr;
   self.launch.resident -= cluster->blocks.size();
   note_progress();
   self.spare.push_back(std::move(cluster));

@@ -81,6 +81,12 @@ std::uint32_t shared_address(const void* pointer) {
            describe_here() + ": the address of a shared variable is wanted, this is none");
     abandon();
   }
+  if (is_static(block, address)) {
+    const auto offset =
+        static_cast<std::uint32_t>(address - reinterpret_cast<std::uint64_t>(statics_of(block)));
+    if (const SharedVariable* variable = block.worker.launch.module->find(offset))
+      block.worker.use_variable(*variable);
+  }
   return window_address(block, address);
 }
 

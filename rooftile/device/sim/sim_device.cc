@@ -12,6 +12,7 @@
 #include "rooftile/device/sim/global_memory.h"
 #include "rooftile/device/sim/l2_cache.h"
 #include "rooftile/device/sim/launch.h"
+#include "rooftile/device/sim/sim_tensor_map.h"
 #include "rooftile/hardware/gpu.h"
 
 namespace rooftile {
@@ -74,6 +75,9 @@ class SimGpu final : public SimDevice {
   }
   [[nodiscard]] std::unique_ptr<Event> make_event() override {
     return std::make_unique<SimEvent>();
+  }
+  [[nodiscard]] TensorMap encode_tensor_map(const TensorMapSpec& spec) override {
+    return sim::encode_tensor_map(spec);
   }
   void synchronise() override {
     if (unreported_.empty()) return;

@@ -18,10 +18,11 @@
 #define __constant__
 #define __grid_constant__
 #define __forceinline__ inline __attribute__((always_inline))
-#define __noinline__ __attribute__((noinline))
+#define __noinline__  // the host's headers write __attribute__((__noinline__))
 #define __launch_bounds__(...)
 #define __cluster_dims__(...)
-#define __align__(n) alignas(n)
+// Why not alignas: it may not stand behind __shared__, where CUDA's may.
+#define __align__(n) __attribute__((aligned(n)))
 // Why: one OS thread runs a block at a time, so its thread-local variables are the block's.
 #define __shared__ thread_local
 

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "rooftile/device/sim/register_watch.h"
+
+#include <algorithm>
+
+#include "rooftile/device/sim/engines.h"
+#include "rooftile/device/sim/wgmma.h"
+
+namespace rooftile::sim {
+
+RegisterArray* RegisterWatch::find(std::uint64_t begin, std::uint64_t end) {
+  for (RegisterArray& array : in_flight_)
+    if (begin < array.end && array.begin < end) return &array;
+  return nullptr;
+}
+
+void RegisterWatch::note(std::uint64_t address, std::uint32_t bytes, bool is_write,
+                         std::uint32_t pc) {
+  const std::uint64_t end = address + bytes;
+  const RegisterArray* array = find(address, end);
+  // Registers of operand A are only read by the instruction.
+  if (array != nullptr && (is_write || array->accumulators >= 0) &&
+      is_new_finding(FindingKind::registers, pc, array->pc))
+    report(FindingKind::registers, pc, array->pc,
+           describe_here() + (is_write ? " writes" : " reads") + " registers of the " +
+               (array->accumulators >= 0 ? "accumulators" : "operand A") + " of the wgmma at " +
+               source_line(array->pc) +
+               ", which is in flight: wgmma.wait_group is missing or lets" + " its group run on");
+  if (touches_.size() >= kTouches) return;
+  for (auto touch = touches_.rbegin(); touch != touches_.rend(); ++touch)
+    if (touch->is_write == is_write && address <= touch->end && touch->begin <= end) {
+      touch->begin = std::min(touch->begin, address);
+      touch->end = std::max(touch->end, end);
+      return;
+    }
+  touches_.push_back({address, end, is_write, pc});
+}
+
+void RegisterWatch::fence() {
+  has_fenced = true;
+  touches_.clear();
+}
+
+std::uint32_t RegisterWatch::touched(std::uint64_t begin, std::uint64_t end,
+                                     bool by_writes_only) const {
+  for (const Touch& touch : touches_)
+    if (begin < touch.end && touch.begin < end && (touch.is_write || !by_writes_only))
+      return touch.pc;
+  return 0;
+}
+
+void watch_registers(std::uint64_t address, std::uint32_t bytes, bool is_write, std::uint32_t pc) {
+  Block& block = *worker->block;
+  warpgroup_of(block, worker->thread)
+      .watches[static_cast<std::size_t>(worker->thread % kWarpgroupThreads)]
+      .note(address, bytes, is_write, pc);
+}
+
+void note_registers(const void* registers, std::uint32_t bytes, bool is_write, std::uint32_t pc) {
+  if (context_of(worker->current().stack).watches_registers != 0)
+    watch_registers(reinterpret_cast<std::uint64_t>(registers), bytes, is_write, pc);
+}
+
+}  // namespace rooftile::sim

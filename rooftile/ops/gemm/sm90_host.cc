@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "rooftile/ops/gemm/sm90_host.h"
+
+#include <array>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace rooftile::ops::gemm {
+namespace {
+
+std::optional<tile::Element> element(DType dtype) {
+  switch (dtype) {
+    case DType::f32:
+      return tile::Element::f32;
+    case DType::bf16:
+      return tile::Element::bf16;
+    case DType::fp16:
+      return tile::Element::fp16;
+    default:
+      return std::nullopt;
+  }
+}
+
+std::optional<Act> act_of(std::string_view name) {
+  constexpr std::array<std::string_view, 6> kNames{"none",    "relu", "silu",
+                                                   "sigmoid", "tanh", "gelu_tanh"};
+  for (std::size_t i = 0; i < kNames.size(); ++i)
+    if (kNames[i] == name) return static_cast<Act>(i);
+  return std::nullopt;
+}
+
+MatrixView view_of(const Problem& problem, const char* name) {
+  if (!problem.has(name)) return {};
+  const ArgChoice& arg = problem.arg(name);
+  MatrixView view;
+  view.type = element(arg.dtype).value();
+  view.stride_i = arg.shape.rank() == 2 ? arg.strides[0] : 0;
+  view.stride_j = arg.strides[arg.shape.rank() - 1];
+  return view;
+}
+
+}  // namespace
+
+Support supports_sm90(const Problem& problem) {
+  for (const char* name : {"d", "a", "b", "bias", "residual"})
+    if (problem.has(name) && !element(problem.dtype(name)))
+      return unsupported(std::string(name) + " is " +
+                         std::string(rooftile::name(problem.dtype(name))) +
+                         ": f32, bf16 and fp16 only");
+  if (problem.option("activations") != "exact") return unsupported("activations=exact only");
+  if (!act_of(problem.option("act")))
+    return unsupported("act=" + std::string(problem.option("act")) +
+                       " needs erf, which is not there yet");
+  return supported();
+}
+
+Sm90Call sm90_call(const Problem& problem) {
+  Sm90Call call;
+  call.d = view_of(problem, "d");
+  call.a = view_of(problem, "a");
+  call.b = view_of(problem, "b");
+  call.bias = view_of(problem, "bias");
+  call.residual = view_of(problem, "residual");
+  call.m = problem.axis("m");
+  call.n = problem.axis("n");
+  call.k = problem.axis("k");
+  call.act = act_of(problem.option("act")).value();
+  return call;
+}
+
+Sm90Call with_arguments(Sm90Call call, const Arguments& args) {
+  call.d.data = args["d"].data;
+  call.a.data = args["a"].data;
+  call.b.data = args["b"].data;
+  call.bias.data = args["bias"].data;
+  call.residual.data = args["residual"].data;
+  return call;
+}
+
+}  // namespace rooftile::ops::gemm

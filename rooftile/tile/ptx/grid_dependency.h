@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// Launches that overlap: a kernel that was launched with LaunchShape::programmatic_overlap may
+// begin before the one ahead of it has ended. Source: PTX ISA, "griddepcontrol".
+//
+// The simulator runs launches one after another, which is one of the legal executions: a wait that
+// is missing is not found.
+#pragma once
+
+#include "rooftile/tile/language.h"
+
+namespace rooftile {
+
+/// griddepcontrol.wait: until the kernels ahead have ended and their writes are visible.
+__device__ __forceinline__ void wait_for_grid() {
+#ifdef __CUDACC__
+  asm volatile("griddepcontrol.wait;" ::: "memory");
+#endif
+}
+
+/// griddepcontrol.launch_dependents: the kernel behind may begin once every block has said so.
+__device__ __forceinline__ void launch_dependents() {
+#ifdef __CUDACC__
+  asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
+#endif
+}
+
+}  // namespace rooftile
