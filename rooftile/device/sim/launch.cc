@@ -154,6 +154,7 @@ SimLaunch run_launch(Launch& launch) {
                    .counters = launch.counters,
                    .lines = lines_of(launch),
                    .findings = launch.findings.take()};
+  result.ptxas_report = launch.kernel.ptxas_report;
   for (const auto& [begin, end] : launch.static_variables)
     result.static_shared_bytes += end - begin;
   result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();

@@ -443,9 +443,9 @@ std::string describe_shared(const Block& block, std::uint64_t address);
 void flush_warp(Block& block, int warp);
 void log_access(std::uint64_t address, std::uint32_t bytes, MemorySpace space, AccessOp op,
                 std::uint32_t pc);
-/// Counts what an engine (TMA, cp.async) reads or writes of global memory: distinct sectors, and
-/// those that L2 lacks. A reduction is a read and a write. The engine counts its own bytes.
-void count_global_range(std::uint64_t address, std::uint64_t bytes, bool is_read, bool is_write);
+/// A range of global memory is read, written or both: its sectors are marked as touched, and what
+/// L2 asks of DRAM for them is counted. How many lines of L2 they lie in.
+std::uint64_t touch_global(std::uint64_t address, std::uint64_t bytes, bool is_read, bool is_write);
 
 // --- findings (findings.cc)
 void report(FindingKind kind, std::uint32_t pc, std::uint32_t other_pc, std::string text);

@@ -39,24 +39,23 @@ void touch_line(Worker& self, std::uint64_t line, unsigned mask, bool is_read, b
   const std::uint64_t first = line * L2Cache::kSectorsOfLine;
   for (unsigned left = mask; left != 0; left &= left - 1)
     self.memory.mark_touched(first + static_cast<unsigned>(std::countr_zero(left)), is_write);
-  using enum SimCounter;
-  ++self.counters[l2_requests];
-  if (is_read) self.counters[l2_read_sectors] += static_cast<unsigned>(std::popcount(mask));
   const L2Traffic traffic = self.launch.l2->access(line, mask, is_read, is_write);
-  self.counters[l2_read_misses] += traffic.read;
-  self.counters[dram_written_sectors] += traffic.written;
+  self.counters[SimCounter::l2_read_misses] += traffic.read;
+  self.counters[SimCounter::dram_written_sectors] += traffic.written;
 }
 
-/// Sectors from `first` on, line by line.
-void touch_sectors(Worker& self, std::uint64_t first, std::uint64_t count, bool is_read,
-                   bool is_write) {
+/// Sectors from `first` on, line by line; how many lines.
+std::uint64_t touch_sectors(Worker& self, std::uint64_t first, std::uint64_t count, bool is_read,
+                            bool is_write) {
   constexpr std::uint64_t kLine = L2Cache::kSectorsOfLine;
-  for (const std::uint64_t end = first + count; first < end;) {
+  std::uint64_t lines = 0;
+  for (const std::uint64_t end = first + count; first < end; ++lines) {
     const std::uint64_t line_end = std::min(end, (first / kLine + 1) * kLine);
     const auto mask = static_cast<unsigned>(((1u << (line_end - first)) - 1) << (first % kLine));
     touch_line(self, first / kLine, mask, is_read, is_write);
     first = line_end;
   }
+  return lines;
 }
 
 void count_global(Worker& self, const Request& request, Site& site) {
@@ -65,9 +64,10 @@ void count_global(Worker& self, const Request& request, Site& site) {
   const bool is_write = op != AccessOp::load;
   const bool is_read = op != AccessOp::store;
   std::uint64_t sectors = 0;
+  std::uint64_t lines = 0;
   if (is_contiguous(request)) {
     sectors = std::uint64_t{request.bytes} * kLanes / GlobalMemory::kSectorBytes;
-    touch_sectors(self, memory.sector(request.address[0]), sectors, is_read, is_write);
+    lines = touch_sectors(self, memory.sector(request.address[0]), sectors, is_read, is_write);
   } else {
     std::array<std::uint64_t, std::size_t{2} * kLanes> touched{};
     std::size_t count = 0;
@@ -83,7 +83,7 @@ void count_global(Worker& self, const Request& request, Site& site) {
     const auto end =
         std::unique(touched.begin(), touched.begin() + static_cast<std::ptrdiff_t>(count));
     sectors = static_cast<std::uint64_t>(end - touched.begin());
-    for (auto at = touched.begin(); at != end;) {
+    for (auto at = touched.begin(); at != end; ++lines) {
       const std::uint64_t line = *at / L2Cache::kSectorsOfLine;
       unsigned mask = 0;
       for (; at != end && *at / L2Cache::kSectorsOfLine == line; ++at)
@@ -92,6 +92,8 @@ void count_global(Worker& self, const Request& request, Site& site) {
     }
   }
   site.sectors += sectors;
+  self.counters[SimCounter::l2_requests] += lines;
+  if (is_read) self.counters[SimCounter::l2_read_sectors] += sectors;
   const std::uint64_t bytes =
       std::uint64_t{request.bytes} * static_cast<std::uint64_t>(std::popcount(request.lanes));
   using enum SimCounter;
@@ -188,12 +190,13 @@ Request take_request(Logs& logs) {
 
 }  // namespace
 
-void count_global_range(std::uint64_t address, std::uint64_t bytes, bool is_read, bool is_write) {
-  if (bytes == 0) return;
+std::uint64_t touch_global(std::uint64_t address, std::uint64_t bytes, bool is_read,
+                           bool is_write) {
+  if (bytes == 0) return 0;
   Worker& self = *worker;
   const std::uint64_t first = self.memory.sector(address);
   const std::uint64_t count = self.memory.sector(address + bytes - 1) - first + 1;
-  touch_sectors(self, first, count, is_read, is_write);
+  return touch_sectors(self, first, count, is_read, is_write);
 }
 
 Site& Worker::site(std::uint32_t pc, std::uint8_t flags, std::uint8_t bytes) {
