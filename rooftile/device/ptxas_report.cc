@@ -41,7 +41,12 @@ std::string entry_name(const std::string& mangled) {
   int status = 0;
   const std::unique_ptr<char, decltype(&std::free)> text(
       abi::__cxa_demangle(mangled.c_str(), nullptr, nullptr, &status), &std::free);
-  std::string_view name = text == nullptr ? std::string_view(mangled) : text.get();
+  std::string whole = text == nullptr ? mangled : text.get();
+  constexpr std::string_view kAnonymous = "(anonymous namespace)::";
+  for (std::size_t at = whole.find(kAnonymous); at != std::string::npos;
+       at = whole.find(kAnonymous))
+    whole.erase(at, kAnonymous.size());
+  std::string_view name = whole;
   int depth = 0;
   std::size_t begin = 0;
   for (std::size_t i = 0; i < name.size(); ++i) {
@@ -49,7 +54,7 @@ std::string entry_name(const std::string& mangled) {
     if (name[i] == '>') --depth;
     if (depth != 0) continue;
     if (name[i] == ' ') begin = i + 1;  // after the type that it returns
-    if (name[i] == '(' && name.substr(i, 21) != "(anonymous namespace)") {
+    if (name[i] == '(') {
       name = name.substr(0, i);
       break;
     }
