@@ -37,7 +37,9 @@
 #include "rooftile/ops/rmsnorm/rmsnorm.h"
 #include "rooftile/ops/rope/rope.h"
 #include "rooftile/ops/sample/sample.h"
+#include "rooftile/ops/scaled_copy/scaled_copy.h"
 #include "rooftile/ops/softmax/softmax.h"
+#include "rooftile/ops/transpose/transpose.h"
 
 // Choosing once: prepare(catalogue(), catalogue().bind("rmsnorm rows=4 cols=64"), *device) gives a
 // Plan; plan.run(Context, views) allocates nothing.

@@ -71,7 +71,7 @@ struct Macro {
   std::string name{};
   std::vector<std::string> names{};
   std::vector<ExprPtr> defaults{};
-  Body body{};
+  Body body;
 };
 
 struct Statement {
@@ -80,7 +80,7 @@ struct Statement {
   std::string text{};
   std::vector<std::string> names{};
   std::vector<ExprPtr> exprs{};
-  std::vector<Body> bodies{};
+  std::vector<Body> bodies;
   std::unique_ptr<Macro> macro{};
 };
 

@@ -37,18 +37,18 @@ struct Undefined {
 struct None {};
 using Text = std::shared_ptr<const std::string>;
 struct List {
-  std::vector<Value> items{};
+  std::vector<Value> items;
   bool is_tuple = false;
   int depth = 1;  // of lists and dictionaries within: bounded, so that recursion over values ends
 };
 struct Dict {
-  std::vector<std::pair<std::string, Value>> items{};  // in the order written; keys are unique
+  std::vector<std::pair<std::string, Value>> items;  // in the order written; keys are unique
   int depth = 1;
 
   [[nodiscard]] const Value* find(std::string_view key) const;
 };
 struct Namespace {
-  std::unordered_map<std::string, Value> members{};
+  std::unordered_map<std::string, Value> members;
 };
 /// Something to call: a macro, or a function of the language by its name.
 struct Callable {

@@ -8,13 +8,11 @@
 #include "rooftile/formats/bf16.h"
 #include "rooftile/formats/fp16.h"
 #include "rooftile/tile/language.h"
+#include "rooftile/tile/matrix.h"
 #include "rooftile/tile/unroll.h"
 
 namespace ROOFTILE_API rooftile {
 namespace tile {
-
-/// DType without the header, which nvcc takes long to read.
-enum class Element : int { f32, bf16, fp16 };
 
 // --- one element
 
@@ -71,20 +69,13 @@ __device__ inline float round_element(Element type, float value) {
                                : from_fp16_bits(fp16_bits(value));
 }
 
-/// A matrix of any strides, in elements; a vector has a row stride of 0.
-struct Matrix {
-  void* data;
-  long long row_stride;
-  long long col_stride;
-  Element type;
-
-  __device__ float load(long long r, long long c) const {
-    return load_element(data, type, r * row_stride + c * col_stride);
-  }
-  __device__ void store(long long r, long long c, float value) const {
-    store_element(data, type, r * row_stride + c * col_stride, value);
-  }
-};
+/// Element (r, c) of a matrix.
+__device__ inline float load_element(const Matrix& matrix, long long r, long long c) {
+  return load_element(matrix.data, matrix.type, r * matrix.row_stride + c * matrix.col_stride);
+}
+__device__ inline void store_element(const Matrix& matrix, long long r, long long c, float value) {
+  store_element(matrix.data, matrix.type, r * matrix.row_stride + c * matrix.col_stride, value);
+}
 
 // --- 16 bytes of elements
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Exponentials for kernels, of IEEE operations and fused multiply-adds alone, so that a GPU, the
-// simulator and the host give the same bits; the GPU's own ex2.approx has bits of no specification.
+// simulator and the host give the same bits: to 1 ulp, where tile/ptx/approximate.h is not enough.
 // Method: W. Cody and W. Waite, "Software Manual for the Elementary Functions", 1980, chapter 6:
 // the exponent's integer part goes to the result's exponent, a minimax polynomial takes the rest.
 // The polynomials were fitted by iteratively reweighted least squares (C. Lawson, 1961), the
@@ -75,21 +75,6 @@ ROOFTILE_HD inline float exp2(float x) {
   p = fmaf(p, r, 0x1.ebfbdcp-3F);
   p = fmaf(p, r, 0x1.62e430p-1F);
   return exponential::scaled(fmaf(p, r, 1.0F), n);
-}
-
-/// 2^x for x <= 127.5 to 2 ulp, at two thirds of the cost; 0 where the result is below 2^-126,
-/// NaN for NaN.
-ROOFTILE_HD inline float exp2_normal(float x) {
-  using exponential::kMagic;
-  const float bounded = max_or_nan(x, -127.0F);
-  const float magic = bounded + kMagic;
-  const float r = bounded - (magic - kMagic);
-  // As above, within 1e-7 of 2^r.
-  float p = fmaf(0x1.5bda58p-10F, r, 0x1.3ce8aep-7F);
-  p = fmaf(p, r, 0x1.c6b6d8p-5F);
-  p = fmaf(p, r, 0x1.ebf9c2p-3F);
-  p = fmaf(p, r, 0x1.62e42ap-1F);
-  return fmaf(p, r, 1.0F) * exponential::power_of_2(magic);
 }
 
 /// e^x to 1 ulp for any x, with the extremes of exp2().

@@ -224,18 +224,20 @@ void back() {
 }
 
 // ---- approximate functions ------------------------------------------------------------------
-#define APPROX(X)                                                                      \
-  X(ex2_ftz, "ex2.approx.ftz.f32")                                                     \
-  X(ex2, "ex2.approx.f32")                                                             \
-  X(rcp_ftz, "rcp.approx.ftz.f32")                                                     \
-  X(rcp, "rcp.approx.f32")                                                             \
-  X(rsqrt_ftz, "rsqrt.approx.ftz.f32")                                                 \
-  X(rsqrt, "rsqrt.approx.f32")                                                         \
-  X(sqrt_ftz, "sqrt.approx.ftz.f32")                                                   \
-  X(sqrt, "sqrt.approx.f32")                                                           \
-  X(lg2_ftz, "lg2.approx.ftz.f32")                                                     \
-  X(lg2, "lg2.approx.f32") X(tanh, "tanh.approx.f32") X(sin_ftz, "sin.approx.ftz.f32") \
-      X(sin, "sin.approx.f32") X(cos_ftz, "cos.approx.ftz.f32") X(cos, "cos.approx.f32")
+#define APPROX(X)                      \
+  X(ex2_ftz, "ex2.approx.ftz.f32")     \
+  X(ex2, "ex2.approx.f32")             \
+  X(rcp_ftz, "rcp.approx.ftz.f32")     \
+  X(rcp, "rcp.approx.f32")             \
+  X(rsqrt_ftz, "rsqrt.approx.ftz.f32") \
+  X(rsqrt, "rsqrt.approx.f32")         \
+  X(sqrt_ftz, "sqrt.approx.ftz.f32")   \
+  X(sqrt, "sqrt.approx.f32")           \
+  X(lg2_ftz, "lg2.approx.ftz.f32")     \
+  X(lg2, "lg2.approx.f32")             \
+  X(tanh, "tanh.approx.f32")           \
+  X(sin_ftz, "sin.approx.ftz.f32")     \
+  X(sin, "sin.approx.f32") X(cos_ftz, "cos.approx.ftz.f32") X(cos, "cos.approx.f32")
 #define APPROX_KERNEL(name, ptx)                                                           \
   __device__ uint32_t f_##name(uint32_t i) {                                               \
     float r;                                                                               \

@@ -140,7 +140,7 @@ INSTANTIATE_TEST_SUITE_P(
                     Planted{"hand_over", 3, race}, Planted{"together", 1, divergence},
                     Planted{"together", 2, divergence}, Planted{"together", 3, deadlock},
                     Planted{"in_place", 1, race}, Planted{"in_place", 2, race}),
-    [](const auto& planted) { return planted.param.kernel + std::to_string(planted.param.fault); });
+    [](const auto& test) { return test.param.kernel + std::to_string(test.param.fault); });
 
 TEST(SimCore, ResultsAreThoseOfTheSource) {
   Simulated sim;

@@ -41,11 +41,7 @@ void require_shared(Block& owner, std::uint32_t address, std::uint32_t bytes, co
                        std::to_string(have) + " bytes of dynamic shared memory",
                    pc);
   }
-  const Module& module = *worker->launch.module;
-  const std::uint8_t* statics = worker->block == &owner ? worker->statics : owner.statics.data();
-  const auto offset = static_cast<std::uint32_t>(pointer - statics);
-  const SharedVariable* variable = module.find(offset);
-  if (variable != nullptr && offset + bytes <= variable->end) return;
+  if (lies_in_shared(owner, reinterpret_cast<std::uint64_t>(pointer), bytes)) return;
   refuse_operand(FindingKind::out_of_bounds, what,
                  std::to_string(bytes) + " bytes at " +
                      describe_shared(owner, reinterpret_cast<std::uint64_t>(pointer)) +

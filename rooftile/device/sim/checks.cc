@@ -122,7 +122,6 @@ void check_read(const Check& check, Cell& cell, std::uint64_t address) {
   if (is_written) {
     if (!(access.is_strong && cell.write.is_strong()) && !is_before(check, cell.write)) {
       report_race(check, address, cell.write, cell.write_pc, true);
-      cell.write = {};
     } else if (access.is_async_proxy) {
       check_proxy(check, address, cell);
     }

@@ -30,16 +30,6 @@ bool is_own_stack(std::uint64_t address) {
              place);
 }
 
-/// Whether the variable belongs to another kernel: the linker put it behind one of this kernel's.
-bool is_of_other_kernel(const GpuKernel& kernel, const SharedVariable& variable) {
-  const std::string_view function =
-      std::string_view(variable.name).substr(0, variable.name.rfind("::"));
-  for (std::size_t i = 0; i < kernel.all.count; ++i)
-    if (function == kernel.all.first[i].name && &kernel.all.first[i] != kernel.simulated)
-      return true;
-  return false;
-}
-
 /// The variable that an access at `offset` went past.
 std::string nearest_variable(const Module& module, std::uint32_t offset) {
   const SharedVariable* nearest = nullptr;
@@ -59,8 +49,7 @@ bool check_variable(Block& block, std::uint64_t address, std::uint32_t bytes, bo
   if (offset >= self.variable_begin && offset + bytes <= self.variable_end) return true;
   const SharedVariable* variable = self.launch.module->find(offset);
   if (variable != nullptr && variable->is_guard) return false;
-  if (variable == nullptr || offset + bytes > variable->end ||
-      is_of_other_kernel(self.launch.kernel, *variable)) {
+  if (variable == nullptr || offset + bytes > variable->end || is_of_other_kernel(*variable)) {
     if (is_new_finding(FindingKind::out_of_bounds, pc, 0))
       report(FindingKind::out_of_bounds, pc, 0,
              describe_here() + (is_write ? " writes " : " reads ") + std::to_string(bytes) +

@@ -13,7 +13,6 @@
 #include <array>
 #include <atomic>
 #include <cstdint>
-#include <deque>
 #include <functional>
 #include <map>
 #include <memory>
@@ -23,6 +22,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "rooftile/base/function_ref.h"
 #include "rooftile/device/gpu_kernel.h"
 #include "rooftile/device/sim/clocks.h"
 #include "rooftile/device/sim/counters.h"
@@ -30,6 +30,7 @@
 #include "rooftile/device/sim/finding.h"
 #include "rooftile/device/sim/module.h"
 #include "rooftile/device/sim/options.h"
+#include "rooftile/device/sim/ready_queue.h"
 #include "rooftile/device/sim/shadow.h"
 
 namespace rooftile::sim {
@@ -217,12 +218,6 @@ struct Block {
   std::size_t actors_used_ = 0;
 };
 
-/// A thread that can run.
-struct Runnable {
-  Block* block;
-  std::uint16_t thread;
-};
-
 /// An asynchronous operation that was issued and has not happened yet.
 struct PendingWork {
   Block* block;
@@ -232,7 +227,7 @@ struct PendingWork {
 
 struct Cluster {
   std::vector<std::unique_ptr<Block>> blocks;
-  std::deque<Runnable> ready;
+  ReadyQueue ready;
   std::vector<Runnable> yielded;
   std::vector<PendingWork> pending;
   std::uint64_t next_serial = 0;
@@ -347,6 +342,7 @@ struct Worker {
   std::uint32_t random_below(std::uint32_t bound);
   /// A __shared__ variable of the kernel is used: from now on each block has its own.
   void use_variable(const SharedVariable& variable);
+  [[nodiscard]] bool uses_variable(const SharedVariable& variable) const;
   Thread& current() { return (*block)[thread]; }
   Site& site(std::uint32_t pc, std::uint8_t flags, std::uint8_t bytes);
 };
@@ -380,7 +376,7 @@ void join_threads(Block& block, const std::vector<std::uint16_t>& threads);
 /// Warp::result; then all return their result. Reports lanes that call something else.
 std::uint64_t gather_warp(std::uint32_t kind, std::uint32_t mask, std::uint64_t value, int operand,
                           int width, std::uint32_t pc,
-                          const std::function<void(Warp&, std::uint32_t lanes)>& complete);
+                          FunctionRef<void(Warp&, std::uint32_t lanes)> complete);
 
 // --- time (ordering.cc)
 [[nodiscard]] bool is_ordered(const Block& block, const Thread& thread, int number, Epoch before);
@@ -433,6 +429,10 @@ void watch_registers(std::uint64_t address, std::uint32_t bytes, bool is_write, 
 [[nodiscard]] bool is_shared(const Block& block, std::uint64_t address);
 /// The block of the running cluster whose shared memory holds the address, or null.
 Block* owner_of_shared(std::uint64_t address);
+/// Whether a variable belongs to another kernel: the linker put it behind one of this kernel's.
+bool is_of_other_kernel(const SharedVariable& variable);
+/// Whether the bytes lie in dynamic shared memory as launched, or in one variable of this kernel.
+bool lies_in_shared(const Block& block, std::uint64_t address, std::uint64_t bytes);
 std::uint32_t window_address(const Block& block, std::uint64_t address);
 std::uint8_t* window_pointer(Block& block, std::uint32_t address);
 /// "dynamic shared memory + 0x400", "transpose<0>::tile + 128"

@@ -96,37 +96,40 @@ bool wake_yielded(Worker& self, Cluster& cluster) {
   cluster.progress_seen = progress;
   for (const Runnable& waiting : cluster.yielded) {
     (*waiting.block)[waiting.thread].state = State::ready;
-    cluster.ready.push_back(waiting);
+    cluster.ready.push(waiting);
   }
   cluster.yielded.clear();
   return true;
 }
 
+/// A thread that can run, of random ones any; no block: none is ready or fresh.
+Runnable pick_ready(Worker& self, Cluster& cluster, bool is_random) {
+  Block* const fresh = with_fresh_thread(cluster);
+  if (!cluster.ready.empty() && !(is_random && fresh != nullptr && self.random_below(4) == 0)) {
+    if (is_random)
+      cluster.ready.bring_forward(
+          self.random_below(static_cast<std::uint32_t>(cluster.ready.size())));
+    return cluster.ready.pop();
+  }
+  if (fresh == nullptr) return {nullptr, 0};
+  return {fresh, fresh->start_order[static_cast<std::size_t>(fresh->fresh++)]};
+}
+
 /// The next thread to run of the cluster; no block: none can.
 Runnable pick(Worker& self, Cluster& cluster) {
-  const bool is_random = self.launch.options.order == SimOrder::random;
+  const SimOptions& options = self.launch.options;
+  const bool is_random = options.order == SimOrder::random;
+  const bool completes_at_random = options.completion == SimCompletion::random;
+  if (!is_random && !completes_at_random && !cluster.ready.empty()) return cluster.ready.pop();
   for (;;) {
-    if (self.launch.options.completion == SimCompletion::random && !cluster.pending.empty() &&
-        self.random_below(8) == 0)
+    if (completes_at_random && !cluster.pending.empty() && self.random_below(8) == 0)
       happen_one(self, cluster);
-    Block* const fresh = with_fresh_thread(cluster);
-    if (!cluster.ready.empty() && !(is_random && fresh != nullptr && self.random_below(4) == 0)) {
-      if (is_random)
-        std::swap(
-            cluster.ready.front(),
-            cluster.ready[self.random_below(static_cast<std::uint32_t>(cluster.ready.size()))]);
-      const Runnable next = cluster.ready.front();
-      cluster.ready.pop_front();
-      return next;
-    }
-    if (fresh != nullptr)
-      return {fresh, fresh->start_order[static_cast<std::size_t>(fresh->fresh++)]};
-    if (!cluster.pending.empty()) {
+    const Runnable next = pick_ready(self, cluster, is_random);
+    if (next.block != nullptr) return next;
+    if (!cluster.pending.empty())
       happen_one(self, cluster);
-      continue;
-    }
-    if (wake_yielded(self, cluster)) continue;
-    return {nullptr, 0};
+    else if (!wake_yielded(self, cluster))
+      return {nullptr, 0};
   }
 }
 
@@ -231,10 +234,14 @@ void run_threads() {
 
 }  // namespace
 
+bool Worker::uses_variable(const SharedVariable& variable) const {
+  return std::find(used_statics.begin(), used_statics.end(),
+                   std::pair{variable.begin, variable.end}) != used_statics.end();
+}
+
 void Worker::use_variable(const SharedVariable& variable) {
-  const std::pair range{variable.begin, variable.end};
-  if (std::find(used_statics.begin(), used_statics.end(), range) != used_statics.end()) return;
-  used_statics.push_back(range);
+  if (uses_variable(variable)) return;
+  used_statics.emplace_back(variable.begin, variable.end);
   const std::scoped_lock lock(launch.merge_mutex);
   launch.static_variables[variable.begin] = variable.end;
 }
@@ -264,7 +271,7 @@ void block_thread(State why, std::uint32_t detail, std::uint32_t more) {
 void make_ready(Block& block, int thread) {
   block[thread].state = State::ready;
   block[thread].spins = 0;
-  block.cluster->ready.push_back({&block, static_cast<std::uint16_t>(thread)});
+  block.cluster->ready.push({&block, static_cast<std::uint16_t>(thread)});
 }
 
 void note_progress() { worker->launch.progress.fetch_add(1, std::memory_order_relaxed); }

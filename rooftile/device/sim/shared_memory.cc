@@ -42,12 +42,45 @@ Block* owner_of_shared(std::uint64_t address) {
   return nullptr;
 }
 
+bool is_of_other_kernel(const SharedVariable& variable) {
+  const GpuKernel& kernel = worker->launch.kernel;
+  const std::string_view function =
+      std::string_view(variable.name).substr(0, variable.name.rfind("::"));
+  const auto is_named = [&](std::string_view name) {
+    if (!function.ends_with(name)) return false;
+    const std::string_view scope = function.substr(0, function.size() - name.size());
+    return scope.empty() || scope.ends_with("::");
+  };
+  if (is_named(kernel.simulated->name)) return false;
+  for (std::size_t i = 0; i < kernel.all.count; ++i)
+    if (is_named(kernel.all.first[i].name)) return true;
+  return false;
+}
+
+bool lies_in_shared(const Block& block, std::uint64_t address, std::uint64_t bytes) {
+  const std::uint64_t from_dynamic = address - reinterpret_cast<std::uint64_t>(block.shared);
+  if (from_dynamic < kSharedBytes)
+    return from_dynamic + bytes <=
+           static_cast<std::uint64_t>(block.worker.launch.shape.dynamic_shared_bytes);
+  if (!is_static(block, address)) return false;
+  const auto offset =
+      static_cast<std::uint32_t>(address - reinterpret_cast<std::uint64_t>(statics_of(block)));
+  const SharedVariable* variable = block.worker.launch.module->find(offset);
+  return variable != nullptr && offset + bytes <= variable->end &&
+         block.worker.uses_variable(*variable);
+}
+
 std::uint32_t window_address(const Block& block, std::uint64_t address) {
   if (is_dynamic(block, address))
     return static_cast<std::uint32_t>(address - reinterpret_cast<std::uint64_t>(block.shared)) +
            kReservedShared;
-  return static_cast<std::uint32_t>(address - reinterpret_cast<std::uint64_t>(statics_of(block))) +
-         static_begin(block);
+  const auto offset =
+      static_cast<std::uint32_t>(address - reinterpret_cast<std::uint64_t>(statics_of(block)));
+  Worker& self = block.worker;
+  if (offset < self.variable_begin || offset >= self.variable_end)
+    if (const SharedVariable* variable = self.launch.module->find(offset))
+      self.use_variable(*variable);
+  return offset + static_begin(block);
 }
 
 std::uint8_t* window_pointer(Block& block, std::uint32_t address) {
@@ -80,12 +113,6 @@ std::uint32_t shared_address(const void* pointer) {
     report(FindingKind::bad_operand, ROOFTILE_SIM_PC, 0,
            describe_here() + ": the address of a shared variable is wanted, this is none");
     abandon();
-  }
-  if (is_static(block, address)) {
-    const auto offset =
-        static_cast<std::uint32_t>(address - reinterpret_cast<std::uint64_t>(statics_of(block)));
-    if (const SharedVariable* variable = block.worker.launch.module->find(offset))
-      block.worker.use_variable(*variable);
   }
   return window_address(block, address);
 }

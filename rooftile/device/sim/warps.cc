@@ -132,7 +132,7 @@ void order_lanes(Block& block, int warp_number, std::uint32_t lanes) {
 
 std::uint64_t gather_warp(std::uint32_t kind, std::uint32_t mask, std::uint64_t value, int operand,
                           int width, std::uint32_t pc,
-                          const std::function<void(Warp&, std::uint32_t)>& complete) {
+                          FunctionRef<void(Warp&, std::uint32_t)> complete) {
   Block& block = *worker->block;
   const int number = worker->thread / kLanes;
   const int lane = worker->thread % kLanes;

@@ -58,13 +58,7 @@ std::vector<SharedRun> runs_of(const WgmmaOperand& operand, int first_line, int 
 
 std::uint8_t* shared_bytes(Block& block, std::uint32_t address, std::uint32_t bytes) {
   std::uint8_t* const pointer = window_pointer(block, address);
-  const auto offset = static_cast<std::uint64_t>(pointer - block.shared);
-  if (offset < kSharedBytes) {
-    const auto dynamic = static_cast<std::uint64_t>(block.worker.launch.shape.dynamic_shared_bytes);
-    return offset + bytes <= dynamic ? pointer : nullptr;
-  }
-  const auto first = reinterpret_cast<std::uint64_t>(pointer);
-  return is_shared(block, first) && is_shared(block, first + bytes - 1) ? pointer : nullptr;
+  return lies_in_shared(block, reinterpret_cast<std::uint64_t>(pointer), bytes) ? pointer : nullptr;
 }
 
 void read_operand(MatrixValue* values, int row_stride, int k_stride, const WgmmaOperand& operand,
