@@ -82,7 +82,8 @@ function(rooftile_add_kernels target)
     target_sources(${target} PRIVATE "${file}")
     set_source_files_properties("${file}" PROPERTIES LANGUAGE CXX)
     if(ROOFTILE_HAS_CUDA)
-      set_source_files_properties("${file}" PROPERTIES COMPILE_DEFINITIONS ROOFTILE_CUDA_PASS=1)
+      set_source_files_properties("${file}" PROPERTIES COMPILE_DEFINITIONS
+        "ROOFTILE_CUDA_PASS=1;ROOFTILE_PTXAS_REPORT=\"${object}.ptxas\"")
       rooftile_kernel_pass(${target} "${file}" "${object}.cuda.o" OUTPUT "${object}.cuda.o"
         COMPILER "${CMAKE_COMMAND}" "-DREPORT=${object}.ptxas" -P "${ROOFTILE_NVCC_PASS}" -- ${launcher}
                  "${ROOFTILE_NVCC}" -ccbin "${ROOFTILE_KERNEL_COMPILER}" ${ROOFTILE_NVCC_FLAGS}

@@ -4,10 +4,12 @@
 
 #include <algorithm>
 
+#include "apps/rooftile/bench_simulated.h"
 #include "apps/rooftile/cli.h"
 #include "cli_help.h"
 #include "rooftile/base/error.h"
 #include "rooftile/base/text.h"
+#include "rooftile/device/sim/sim_device.h"
 #include "rooftile/op/dispatch.h"
 #include "rooftile/workbench/roofline_text.h"
 
@@ -23,10 +25,11 @@ struct Run {
   std::string why{};  // how dispatch came to it; empty: named or one of all
 };
 
-std::vector<Run> plan_runs(Session& session, const Request& request) {
+std::vector<Run> plan_runs(Session& session, const Request& request,
+                           const std::string& default_set) {
   const DeviceProperties& device = session.device().properties();
   std::vector<Run> runs;
-  for (Item& item : items_of(session, request, session.args.value("--set", "roof"))) {
+  for (Item& item : items_of(session, request, session.args.value("--set", default_set))) {
     if (session.args.has("--all-kernels") && request.kernel.empty()) {
       for (const KernelDef* kernel : item.operation->kernels)
         if (runs_on(kernel->target, device)) runs.push_back({item.operation, kernel, item.problem});
@@ -110,14 +113,34 @@ std::vector<Record> measure(Session& session, const std::vector<Run>& runs, Benc
   return session.records;
 }
 
+int exit_status(const std::vector<Record>& records) {
+  if (std::ranges::count(records, Status::unsupported, &Record::status) == std::ssize(records)) {
+    std::fputs("rooftile: error: 0 ran: nothing was measured\n", stderr);
+    return kCheckFailed;
+  }
+  return has_failure(records) ? kCheckFailed : kGood;
+}
+
+int run_simulated(Session& session, SimDevice& device) {
+  refuse_timing_options(session);
+  const Request request = read_request(session, session.args.words);
+  // Why not roof: its problems would take hours.
+  for (const Run& run : plan_runs(session, request, "smoke"))
+    bench_simulated(session, device, *run.operation, *run.kernel, run.problem, run.config);
+  session.write_records();
+  return exit_status(session.records);
+}
+
 int run_bench(Session& session) {
+  if (auto* simulated = dynamic_cast<SimDevice*>(&session.device()); simulated != nullptr)
+    return run_simulated(session, *simulated);
   BenchOptions options = read_timing(session);
   options.with_probe = !session.args.has("--no-probe");
   const Request request = read_request(session, session.args.words);
   if (session.args.has("--against"))
     for (const Operation* operation : operations_of(session, request))
       (void)kernel_name(*operation, session.args.value("--against"));  // known before any work
-  const std::vector<Run> runs = plan_runs(session, request);
+  const std::vector<Run> runs = plan_runs(session, request, "roof");
   const std::vector<Record> records = measure(session, runs, options);
   if (records.size() > 1 || session.args.has("--plot")) {
     const RooflineText plot{.columns = session.width() == 0 ? 100 : session.width(),
@@ -126,23 +149,16 @@ int run_bench(Session& session) {
     if (!text.empty()) session.print("\n" + text);
   }
   session.write_records();
-  const auto count = [&](Status status) {
-    return std::ranges::count(records, status, &Record::status);
-  };
-  if (count(Status::invalid) > 0)
+  if (std::ranges::count(records, Status::invalid, &Record::status) > 0)
     std::fputs("rooftile: if the ceilings are at fault: rooftile devices --measure\n", stderr);
-  if (count(Status::unsupported) == std::ssize(records)) {
-    std::fputs("rooftile: error: 0 ran: nothing was measured\n", stderr);
-    return kCheckFailed;
-  }
-  return has_failure(records) ? kCheckFailed : kGood;
+  return exit_status(records);
 }
 
 }  // namespace
 
 Verb bench_verb() {
   std::vector<ArgOption> options{
-      {"--set", "SET", "the problems of this set; default roof"},
+      {"--set", "SET", "the problems of this set; default roof, smoke where simulated"},
       {"--all-kernels", "", "every kernel, not the one that dispatch chooses"},
       {"--against", "KERNEL", "alternate with this kernel of the same operation"}};
   for (ArgOption& option : timing_options()) options.push_back(std::move(option));

@@ -51,6 +51,7 @@ GpuKernel find_kernel(const KernelTable& table, std::string_view name) {
     fail_input(unknown_name("kernel of " + kernel.table, name, names));
   }
   if (table.cuda != nullptr) kernel.cuda = find_entry(table.cuda(), name);
+  if (table.ptxas_report != nullptr) kernel.ptxas_report = table.ptxas_report;
   return kernel;
 }
 

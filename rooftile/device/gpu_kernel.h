@@ -19,6 +19,7 @@ struct GpuKernel {
   KernelEntries all{};  // of the simulator's pass
   const KernelEntry* simulated = nullptr;
   const KernelEntry* cuda = nullptr;  // null: this library was built without nvcc
+  std::string ptxas_report{};         // a file that may exist: see ptxas_report.h
 };
 
 /// Throws Error(bad_input), which lists the kernels of the table, for a name that is not there.

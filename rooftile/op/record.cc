@@ -24,6 +24,29 @@ void visit_quantiles(Q& q, Visit visit) {
   visit("n", q.n);
 }
 
+template <class L, class Visit>
+void visit_line(L& l, Visit visit) {
+  visit("place", l.place);
+  visit("access", l.access);
+  visit("counts", l.counts);
+  visit("remark", l.remark);
+}
+
+template <class L, class Visit>
+void visit_launch(L& l, Visit visit) {
+  visit("kernel", l.kernel);
+  visit("shape", l.shape);
+  visit("registers", l.registers);
+  visit("blocks_per_sm", l.blocks_per_sm);
+  visit("occupancy", l.occupancy);
+  visit("counters", l.counters);
+  visit("predicted_us", l.predicted_us);
+  visit("terms_us", l.terms_us);
+  visit("binds", l.binds);
+  visit("why", l.why);
+  visit("lines", l.lines);
+}
+
 template <class R, class Visit>
 void visit_record(R& r, Visit visit) {
   visit("op", r.op);
@@ -47,6 +70,9 @@ void visit_record(R& r, Visit visit) {
   visit("bound", r.bound);
   visit("attainable", r.attainable);
   visit("percent_of_roof", r.percent_of_roof);
+  visit("predicted_us", r.predicted_us);
+  visit("predicted_error", r.predicted_error);
+  visit("launches", r.launches);
   visit("clocks_mhz", r.clocks_mhz);
   visit("power_w", r.power_w);
   visit("temperature_c", r.temperature_c);
@@ -74,6 +100,24 @@ struct Writer {
     Json object = Json::object();
     visit_quantiles(value, Writer{&object});
     (*json)[key] = object;
+  }
+  void operator()(const char* key, const Figures& value) const {
+    Json object = Json::object();
+    for (const auto& [name, figure] : value) object[name] = figure;
+    (*json)[key] = object;
+  }
+  void operator()(const char* key, const std::vector<LineRecord>& value) const {
+    Json list = Json::array();
+    for (const LineRecord& line : value)
+      visit_line(line, Writer{&list.emplace_back(Json::object())});
+    (*json)[key] = list;
+  }
+  void operator()(const char* key, const std::vector<LaunchRecord>& value) const {
+    if (value.empty()) return;
+    Json list = Json::array();
+    for (const LaunchRecord& launch : value)
+      visit_launch(launch, Writer{&list.emplace_back(Json::object())});
+    (*json)[key] = list;
   }
   void operator()(const char* key, const Against& value) const {
     Json object = Json::object();
@@ -128,6 +172,21 @@ struct Reader {
     reader("time_us", value.time_us);
     reader("ratio", value.ratio);
     reader("verdict", value.verdict);
+  }
+  static void read(const Json& field, Figures& value) {
+    for (const auto& [name, figure] : field.items()) value.emplace_back(name, figure.get<double>());
+  }
+  static void read(const Json& field, std::vector<LineRecord>& value) {
+    for (const Json& line : field) {
+      require(line, {"place", "access", "counts"});
+      visit_line(value.emplace_back(), Reader{&line});
+    }
+  }
+  static void read(const Json& field, std::vector<LaunchRecord>& value) {
+    for (const Json& launch : field) {
+      require(launch, {"kernel", "shape", "counters"});
+      visit_launch(value.emplace_back(), Reader{&launch});
+    }
   }
   template <class T>
   static void read(const Json& field, std::optional<T>& value) {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "rooftile/base/api.h"
+#include "rooftile/op/launch_record.h"
 
 namespace ROOFTILE_API rooftile {
 
@@ -62,6 +63,9 @@ struct Record {
   std::string bound{};                 // memory or compute
   std::optional<double> attainable{};  // of this problem: GB/s or TFLOP/s, as `bound` says
   std::optional<double> percent_of_roof{};
+  std::optional<double> predicted_us{};     // by the model of hardware/predict.h; never measured
+  std::optional<double> predicted_error{};  // of that model, relative: the median of its validation
+  std::vector<LaunchRecord> launches{};     // that were simulated
   std::optional<double> clocks_mhz{};
   std::optional<double> power_w{};
   std::optional<double> temperature_c{};

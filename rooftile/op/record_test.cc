@@ -34,6 +34,19 @@ Record full() {
   record.bound = "compute";
   record.attainable = 4.5;
   record.percent_of_roof = 99.5;
+  record.predicted_us = 5.5;
+  record.predicted_error = 0.045;
+  record.launches = {{.kernel = "ws<128, 4>",
+                      .shape = "grid 4, block 128",
+                      .registers = 168,
+                      .blocks_per_sm = 1,
+                      .occupancy = "shared memory limits it",
+                      .counters = {{"global load requests", 8}},
+                      .predicted_us = 5.5,
+                      .terms_us = {{"dram", 1.5}, {"launch", 3}},
+                      .binds = "launch",
+                      .why = "too small",
+                      .lines = {{"a.cu:7", "global load of 4 bytes", {{"requests", 8}}, "idle"}}}};
   record.clocks_mhz = 1980;
   record.power_w = 700;
   record.temperature_c = 55;
@@ -78,6 +91,7 @@ TEST(Records, RoundTrip) {
   EXPECT_EQ(again[0].against->ratio.median, 2);
   EXPECT_EQ(again[0].against->verdict, "faster");
   EXPECT_EQ(again[0].max_rel_error, 1e-300);
+  EXPECT_EQ(again[0].launches.at(0).lines.at(0).counts, (Figures{{"requests", 8}}));
   EXPECT_TRUE(records_from_json(to_json("cpu", {}), "a.json").empty());
 }
 

@@ -47,7 +47,8 @@ struct KernelEntries {
 struct KernelTable {
   const char* name;
   KernelEntries (*simulated)();
-  KernelEntries (*cuda)();  // null: built without nvcc
+  KernelEntries (*cuda)();             // null: built without nvcc
+  const char* ptxas_report = nullptr;  // the file of what ptxas said, in the folder of the build
 };
 
 namespace kernel_table {
@@ -117,11 +118,12 @@ constexpr const char* signature(void (*)(Parameters...)) {
     return {entries, sizeof(entries) / sizeof(entries[0])};         \
   }
 #elif defined(ROOFTILE_CUDA_PASS)
-#define ROOFTILE_KERNEL_TABLE(table, ...)        \
-  ::rooftile::KernelEntries table##_simulated(); \
-  ::rooftile::KernelEntries table##_cuda();      \
-  extern const ::rooftile::KernelTable table;    \
-  const ::rooftile::KernelTable table{#table, &table##_simulated, &table##_cuda};
+#define ROOFTILE_KERNEL_TABLE(table, ...)                                        \
+  ::rooftile::KernelEntries table##_simulated();                                 \
+  ::rooftile::KernelEntries table##_cuda();                                      \
+  extern const ::rooftile::KernelTable table;                                    \
+  const ::rooftile::KernelTable table{#table, &table##_simulated, &table##_cuda, \
+                                      ROOFTILE_PTXAS_REPORT};
 #else
 #define ROOFTILE_KERNEL_TABLE(table, ...)        \
   ::rooftile::KernelEntries table##_simulated(); \

@@ -104,15 +104,11 @@ std::vector<Block*> blocks_of_mask(std::uint16_t mask, const char* what, std::ui
 }
 
 void touch_sectors(std::uint64_t address, std::uint64_t bytes, bool is_write) {
-  if (bytes == 0) return;
-  GlobalMemory& memory = GlobalMemory::get();
-  const std::uint64_t last = memory.sector(address + bytes - 1);
-  for (std::uint64_t sector = memory.sector(address); sector <= last; ++sector)
-    memory.mark_touched(sector, is_write);
+  (void)touch_global(address, bytes, !is_write, is_write);
 }
 
 void count_sectors(std::uint64_t address, std::uint64_t bytes, bool is_write) {
-  touch_sectors(address, bytes, is_write);
+  worker->counters[SimCounter::l2_requests] += touch_global(address, bytes, !is_write, is_write);
   if (bytes == 0 || is_write) return;
   const GlobalMemory& memory = GlobalMemory::get();
   worker->counters[SimCounter::l2_read_sectors] +=

@@ -60,6 +60,7 @@ std::span<const SimCounterInfo> sim_counters() {
       {remote_shared_accesses, "accesses of another block's shared memory", ""},
       {memory_lanes, "lanes active in memory instructions", ""},
       {memory_instructions, "memory instructions", ""},
+      {l2_requests, "requests of lines to L2", "lts__t_requests.sum"},
       {l2_read_sectors, "sectors read from L2", "lts__t_sectors_op_read.sum"},
       {l2_read_misses, "sectors read from DRAM", "dram__sectors_read.sum"},
       {dram_written_sectors, "sectors written to DRAM", "dram__sectors_write.sum"},

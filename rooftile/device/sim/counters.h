@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a simulated launch did, counted as an H200's performance monitors count it. Each field's
-// comment begins with the name of Nsight Compute's metric, or "-" where there is none.
+// metric in Nsight Compute is in sim_counters().
 #pragma once
 
 #include <array>
@@ -57,6 +57,7 @@ enum class SimCounter : std::uint8_t {
   remote_shared_accesses,
   memory_lanes,
   memory_instructions,
+  l2_requests,
   l2_read_sectors,
   l2_read_misses,
   dram_written_sectors,

@@ -110,12 +110,14 @@ std::vector<SimLine> lines_of(const Launch& launch) {
 
 std::unique_ptr<Launch, LaunchDeleter> make_launch(const GpuKernel& kernel,
                                                    const LaunchShape& shape, void** args,
-                                                   const SimOptions& options, const Gpu& gpu) {
+                                                   const SimOptions& options, const Gpu& gpu,
+                                                   L2Cache& l2) {
   check_launch(shape, gpu, 0);
   std::unique_ptr<Launch, LaunchDeleter> launch(new Launch);
   launch->kernel = kernel;
   launch->shape = shape;
   launch->options = options;
+  launch->l2 = &l2;
   launch->call = reinterpret_cast<void (*)(void**)>(const_cast<void*>(kernel.simulated->code));
   launch->module = &Module::of(kernel.simulated->code);
   launch->clusters = shape.grid.count() / shape.cluster.count();
@@ -152,6 +154,7 @@ SimLaunch run_launch(Launch& launch) {
                    .counters = launch.counters,
                    .lines = lines_of(launch),
                    .findings = launch.findings.take()};
+  result.ptxas_report = launch.kernel.ptxas_report;
   for (const auto& [begin, end] : launch.static_variables)
     result.static_shared_bytes += end - begin;
   result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();

@@ -9,16 +9,19 @@
 
 namespace rooftile::sim {
 
+class L2Cache;
 struct Launch;
 struct LaunchDeleter {
   void operator()(Launch* launch) const;
 };
 
-/// A launch with its arguments copied, so that the caller's may go. Throws Error(bad_input) for
+/// A launch with its arguments copied, so that the caller's may go; `l2` keeps what earlier
+/// launches left. Throws Error(bad_input) for
 /// what the GPU would refuse.
 std::unique_ptr<Launch, LaunchDeleter> make_launch(const GpuKernel& kernel,
                                                    const LaunchShape& shape, void** args,
-                                                   const SimOptions& options, const Gpu& gpu);
+                                                   const SimOptions& options, const Gpu& gpu,
+                                                   L2Cache& l2);
 
 /// Runs it to its end. Findings and counters are in the result; throws nothing of the kernel's.
 SimLaunch run_launch(Launch& launch);

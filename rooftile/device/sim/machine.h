@@ -43,6 +43,7 @@ constexpr std::uint32_t kReservedShared = 1024;     // the window's first bytes 
 constexpr std::uint32_t kLoggedAccesses = 512;
 
 class GlobalMemory;
+class L2Cache;
 struct Block;
 struct Cluster;
 struct Launch;
@@ -279,6 +280,7 @@ struct Launch {
   std::uint32_t serial = 1;           // of Epoch
   std::uint64_t resident_blocks = 1;  // that the device holds at once
   Shadow* global_shadow = nullptr;
+  L2Cache* l2 = nullptr;
   FindingList findings;
   std::atomic<std::uint64_t> next_cluster{0};
   std::uint64_t clusters = 0;
@@ -441,6 +443,9 @@ std::string describe_shared(const Block& block, std::uint64_t address);
 void flush_warp(Block& block, int warp);
 void log_access(std::uint64_t address, std::uint32_t bytes, MemorySpace space, AccessOp op,
                 std::uint32_t pc);
+/// A range of global memory is read, written or both: its sectors are marked as touched, and what
+/// L2 asks of DRAM for them is counted. How many lines of L2 they lie in.
+std::uint64_t touch_global(std::uint64_t address, std::uint64_t bytes, bool is_read, bool is_write);
 
 // --- findings (findings.cc)
 void report(FindingKind kind, std::uint32_t pc, std::uint32_t other_pc, std::string text);

@@ -8,6 +8,7 @@
 #include <bit>
 
 #include "rooftile/device/sim/global_memory.h"
+#include "rooftile/device/sim/l2_cache.h"
 #include "rooftile/device/sim/machine.h"
 #include "rooftile/hardware/banks.h"
 
@@ -33,16 +34,40 @@ bool is_contiguous(const Request& request) {
   return holds;
 }
 
-void count_global(Worker& self, Block& block, const Request& request, Site& site) {
-  (void)block;
+/// The sectors `mask` of a line reach L2.
+void touch_line(Worker& self, std::uint64_t line, unsigned mask, bool is_read, bool is_write) {
+  const std::uint64_t first = line * L2Cache::kSectorsOfLine;
+  for (unsigned left = mask; left != 0; left &= left - 1)
+    self.memory.mark_touched(first + static_cast<unsigned>(std::countr_zero(left)), is_write);
+  const L2Traffic traffic = self.launch.l2->access(line, mask, is_read, is_write);
+  self.counters[SimCounter::l2_read_misses] += traffic.read;
+  self.counters[SimCounter::dram_written_sectors] += traffic.written;
+}
+
+/// Sectors from `first` on, line by line; how many lines.
+std::uint64_t touch_sectors(Worker& self, std::uint64_t first, std::uint64_t count, bool is_read,
+                            bool is_write) {
+  constexpr std::uint64_t kLine = L2Cache::kSectorsOfLine;
+  std::uint64_t lines = 0;
+  for (const std::uint64_t end = first + count; first < end; ++lines) {
+    const std::uint64_t line_end = std::min(end, (first / kLine + 1) * kLine);
+    const auto mask = static_cast<unsigned>(((1u << (line_end - first)) - 1) << (first % kLine));
+    touch_line(self, first / kLine, mask, is_read, is_write);
+    first = line_end;
+  }
+  return lines;
+}
+
+void count_global(Worker& self, const Request& request, Site& site) {
   GlobalMemory& memory = self.memory;
   const AccessOp op = request.op();
   const bool is_write = op != AccessOp::load;
+  const bool is_read = op != AccessOp::store;
   std::uint64_t sectors = 0;
+  std::uint64_t lines = 0;
   if (is_contiguous(request)) {
     sectors = std::uint64_t{request.bytes} * kLanes / GlobalMemory::kSectorBytes;
-    const std::uint64_t first = memory.sector(request.address[0]);
-    for (std::uint64_t i = 0; i < sectors; ++i) memory.mark_touched(first + i, is_write);
+    lines = touch_sectors(self, memory.sector(request.address[0]), sectors, is_read, is_write);
   } else {
     std::array<std::uint64_t, std::size_t{2} * kLanes> touched{};
     std::size_t count = 0;
@@ -58,9 +83,17 @@ void count_global(Worker& self, Block& block, const Request& request, Site& site
     const auto end =
         std::unique(touched.begin(), touched.begin() + static_cast<std::ptrdiff_t>(count));
     sectors = static_cast<std::uint64_t>(end - touched.begin());
-    for (auto at = touched.begin(); at != end; ++at) memory.mark_touched(*at, is_write);
+    for (auto at = touched.begin(); at != end; ++lines) {
+      const std::uint64_t line = *at / L2Cache::kSectorsOfLine;
+      unsigned mask = 0;
+      for (; at != end && *at / L2Cache::kSectorsOfLine == line; ++at)
+        mask |= 1u << (*at % L2Cache::kSectorsOfLine);
+      touch_line(self, line, mask, is_read, is_write);
+    }
   }
   site.sectors += sectors;
+  self.counters[SimCounter::l2_requests] += lines;
+  if (is_read) self.counters[SimCounter::l2_read_sectors] += sectors;
   const std::uint64_t bytes =
       std::uint64_t{request.bytes} * static_cast<std::uint64_t>(std::popcount(request.lanes));
   using enum SimCounter;
@@ -121,7 +154,7 @@ void count(Block& block, const Request& request) {
   ++self.counters[SimCounter::memory_instructions];
   self.counters[SimCounter::memory_lanes] += lanes;
   if (request.space() == MemorySpace::global)
-    count_global(self, block, request, site);
+    count_global(self, request, site);
   else
     count_shared(self, block, request, site);
 }
@@ -156,6 +189,15 @@ Request take_request(Logs& logs) {
 }
 
 }  // namespace
+
+std::uint64_t touch_global(std::uint64_t address, std::uint64_t bytes, bool is_read,
+                           bool is_write) {
+  if (bytes == 0) return 0;
+  Worker& self = *worker;
+  const std::uint64_t first = self.memory.sector(address);
+  const std::uint64_t count = self.memory.sector(address + bytes - 1) - first + 1;
+  return touch_sectors(self, first, count, is_read, is_write);
+}
 
 Site& Worker::site(std::uint32_t pc, std::uint8_t flags, std::uint8_t bytes) {
   const auto find = [&]() -> Site& {

@@ -7,8 +7,10 @@
 #include <cstring>
 
 #include "rooftile/base/error.h"
+#include "rooftile/device/data_sheet.h"
 #include "rooftile/device/gpu_kernel.h"
 #include "rooftile/device/sim/global_memory.h"
+#include "rooftile/device/sim/l2_cache.h"
 #include "rooftile/device/sim/launch.h"
 #include "rooftile/device/sim/sim_tensor_map.h"
 #include "rooftile/hardware/gpu.h"
@@ -42,7 +44,8 @@ class SimEvent final : public Event {
 
 class SimGpu final : public SimDevice {
  public:
-  SimGpu(const std::string& id, const Gpu& gpu, int index) : gpu_(gpu), index_(index) {
+  SimGpu(const std::string& id, const Gpu& gpu, int index)
+      : gpu_(gpu), index_(index), l2_(static_cast<std::uint64_t>(gpu.l2_bytes->value)) {
     properties_.id = id;
     properties_.name = "simulated " + std::string(gpu.product);
     properties_.kind = "sim-sm90";
@@ -82,8 +85,9 @@ class SimGpu final : public SimDevice {
     unreported_.clear();
     throw Error(ErrorCode::device, text);
   }
-  void flush_caches(Stream&) override {}
+  void flush_caches(Stream&) override { l2_.flush(); }
   [[nodiscard]] std::vector<Probe> probes() override { return {}; }
+  [[nodiscard]] Ceilings sheet() const override { return data_sheet(gpu_); }
 
   void forget(void* memory, std::int64_t bytes) override {
     sim::GlobalMemory::get().mark_undefined(reinterpret_cast<std::uint64_t>(memory),
@@ -109,7 +113,7 @@ class SimGpu final : public SimDevice {
   std::vector<SimLaunch> take_launches() override { return std::exchange(launches_, {}); }
 
   void run(const GpuKernel& kernel, const LaunchShape& shape, void** args) {
-    const auto launch = sim::make_launch(kernel, shape, args, options_, gpu_);
+    const auto launch = sim::make_launch(kernel, shape, args, options_, gpu_, l2_);
     launches_.push_back(sim::run_launch(*launch));
     if (launches_.size() > kKeptLaunches) launches_.erase(launches_.begin());
     const SimLaunch& done = launches_.back();
@@ -126,6 +130,7 @@ class SimGpu final : public SimDevice {
   static constexpr std::size_t kKeptLaunches = 64;
   const Gpu& gpu_;
   int index_;
+  sim::L2Cache l2_;
   DeviceProperties properties_;
   SimOptions options_;
   std::vector<SimLaunch> launches_;

@@ -22,6 +22,7 @@ struct SimLaunch {
   std::vector<Finding> findings;
   double seconds = 0;  // that the simulation took
   std::int64_t static_shared_bytes = 0;
+  std::string ptxas_report{};  // GpuKernel::ptxas_report
 };
 
 }  // namespace rooftile
