@@ -5,13 +5,13 @@
 // not change.
 #include <algorithm>
 
+#include "rooftile/device/cpu/simd.h"
 #include "rooftile/ops/gemm/cpu_pack.h"
 
 #if defined(__x86_64__)
 #include <immintrin.h>
 
-#pragma GCC push_options
-#pragma GCC target("avx2,f16c")
+ROOFTILE_SIMD_BEGIN_AVX2
 
 namespace rooftile::ops::gemm {
 namespace {
@@ -249,5 +249,5 @@ void pack_avx2(const PackJob& job, PackUnit unit) {
 
 }  // namespace rooftile::ops::gemm
 
-#pragma GCC pop_options
+ROOFTILE_SIMD_END
 #endif
