@@ -97,7 +97,9 @@ void bench_simulated(Session& session, SimDevice& device, const Operation& opera
             figures(error.median * 100, 2) + " % in the median and " +
             figures(error.worst * 100, 2) + " % at worst (" + std::string(error.worst_kernel) +
             ") for " + std::to_string(error.kernels) +
-            " kernels measured on an H200, each left out of its fit";
+            " kernels measured on an H200 back to back, each left out of its fit; a launch alone, "
+            "with cold caches, was predicted " +
+            figures(-error.alone_and_cold * 100, 2) + " % too short";
   } else {
     line += std::string(name(record.status));
   }

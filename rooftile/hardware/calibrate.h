@@ -19,8 +19,10 @@ struct ValidationKernel {
   double measured_us = 0;
 };
 
-/// "kernels" of records/h200/prediction.json. Throws Error(bad_input) that names what is wrong.
-std::vector<ValidationKernel> validation_kernels(const std::string& json);
+/// "kernels" (or another list) of records/h200/prediction.json. Throws Error(bad_input) that names
+/// what is wrong.
+std::vector<ValidationKernel> validation_kernels(const std::string& json,
+                                                 const char* list = "kernels");
 
 /// `start` with launch_us, trip_us and l2_sectors_per_s such that the sum of squared logarithms of
 /// predicted / measured is least (coordinate search: the model has corners, and no gradient there).

@@ -100,6 +100,9 @@ struct PredictionError {
   double median = 0;
   double worst = 0;
   std::string_view worst_kernel;
+  /// All of them ran back to back, with L2 as the launch before left it. Of a launch that was timed
+  /// alone after the caches were flushed, this is the error: it takes far longer than predicted.
+  double alone_and_cold = 0;
 };
 PredictionError prediction_error();
 

@@ -28,9 +28,9 @@ constexpr PredictionModel kModel{.units = 100,
                                  .launch_us = 2,
                                  .trip_us = 1};
 
-std::vector<ValidationKernel> measured() {
+std::vector<ValidationKernel> measured(const char* list = "kernels") {
   return validation_kernels(
-      read_file(std::string(ROOFTILE_SOURCE_DIR) + "/records/h200/prediction.json").value());
+      read_file(std::string(ROOFTILE_SOURCE_DIR) + "/records/h200/prediction.json").value(), list);
 }
 
 TEST(Predict, DramTimeFollowsTheAccessMix) {
@@ -154,6 +154,14 @@ TEST(Calibrate, ConstantsAndErrorsAreThoseOfTheRecords) {
   std::ranges::sort(errors);
   EXPECT_NEAR(said.median, (errors[(errors.size() - 1) / 2] + errors[errors.size() / 2]) / 2,
               0.002);
+}
+
+TEST(Calibrate, TheErrorOfALaunchAloneIsSaid) {
+  const PredictionModel model = prediction_model(find_gpu("h200"));
+  for (const ValidationKernel& kernel : measured("held_out"))
+    EXPECT_NEAR(predict(kernel.work, model).total_us / kernel.measured_us - 1,
+                prediction_error().alone_and_cold, 0.01)
+        << kernel.name;
 }
 
 }  // namespace
