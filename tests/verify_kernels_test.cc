@@ -9,9 +9,7 @@ namespace {
 
 class EveryKernel : public testing::TestWithParam<KernelAndSet> {};
 
-TEST_P(EveryKernel, IsRightOnTheSet) {
-  expect_right(GetParam(), *make_cpu_device(2), {});
-}
+TEST_P(EveryKernel, IsRightOnTheSet) { expect_right(GetParam(), *make_cpu_device(2), {}); }
 
 INSTANTIATE_TEST_SUITE_P(Cpu, EveryKernel,
                          testing::Combine(testing::ValuesIn(kernels_for(Target::cpu)),

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every kernel for sm90 on the simulated H200, under several schedules: right, and without a race, a
-// missing wait, an access out of bounds or a read of what nobody wrote.
+// Every kernel for sm90 on the simulated H200, under several schedules: right, and without a race,
+// a missing wait, an access out of bounds or a read of what nobody wrote.
 #include "rooftile/device/sim/sim_device.h"
 #include "tests/verify_support.h"
 

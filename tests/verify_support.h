@@ -32,22 +32,21 @@ inline std::string test_name(const testing::TestParamInfo<KernelAndSet>& test) {
   return kernel.op + "_" + kernel.kernel + "_" + std::get<1>(test.param);
 }
 
-inline void expect_right(const KernelAndSet& subject, Device& device, const VerifyOptions& options) {
+inline void expect_right(const KernelAndSet& subject, Device& device,
+                         const VerifyOptions& options) {
   const auto& [kernel, set] = subject;
   const TestCache cache;
   int unsupported = 0;
-  const VerifyCounts counts =
-      verify_all(catalogue().operation(kernel.op), device,
-                 {.kernel = kernel.kernel, .sets = {set}, .options = options},
-                 [&](const Record& record) {
-                   unsupported += record.status == Status::unsupported ? 1 : 0;
-                   if (record.status == Status::unsupported) {
-                     EXPECT_NE(record.reason, "") << record.command;
-                   } else {
-                     EXPECT_EQ(record.status, Status::passed)
-                         << record.command << "\n  " << record.reason;
-                   }
-                 });
+  const VerifyCounts counts = verify_all(
+      catalogue().operation(kernel.op), device,
+      {.kernel = kernel.kernel, .sets = {set}, .options = options}, [&](const Record& record) {
+        unsupported += record.status == Status::unsupported ? 1 : 0;
+        if (record.status == Status::unsupported) {
+          EXPECT_NE(record.reason, "") << record.command;
+        } else {
+          EXPECT_EQ(record.status, Status::passed) << record.command << "\n  " << record.reason;
+        }
+      });
   EXPECT_EQ(counts.failed, 0) << "on " << device.properties().kind;
   EXPECT_EQ(counts.invalid, 0);
   EXPECT_EQ(counts.unsupported, unsupported);

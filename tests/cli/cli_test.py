@@ -89,7 +89,8 @@ class BadInput(Test):
         self.refused(["verify", "softmax", "rows"], "'rows'", "name=value")
 
     def test_device(self):
-        self.refused(["verify", "--on", "cuda:9"], "unknown device 'cuda:9'", "cpu")
+        self.refused(["verify", "--on", "disk:9"], "unknown device 'disk:9'", "cpu", "sim:h200")
+        self.refused(["verify", "--on", "cuda:9"], "cuda:9")
 
     def test_set(self):
         self.refused(["verify", "--set", "edge"], "unknown set 'edge'", "'edges'")
