@@ -21,7 +21,7 @@ std::vector<ArgOption> model_options() {
           {"--kv", "DTYPE", "of the KV cache; default fp16", {"f32", "bf16", "fp16"}}};
 }
 
-ArgOption chunk_option() { return {"--chunk", "TOKENS", "of a prompt in one pass; default 512"}; }
+ArgOption chunk_option() { return {"--chunk", "TOKENS", "of a prompt in one pass; default 256"}; }
 
 std::vector<ArgOption> prompt_options() {
   return {{"--prompt", "TEXT", "what the model continues; - reads standard input"},
@@ -85,7 +85,7 @@ std::unique_ptr<Runner> make_runner(Session& session, const Model& model, std::i
   RunnerOptions options{.tokens = tokens, .kv = parse_dtype(session.args.value("--kv", "fp16"))};
   options.transformer.activations = session.args.value("--activations", activations);
   options.transformer.most_tokens =
-      pass_tokens(prompt, session.args.integer("--chunk", 512, 1, 1 << 16), options.page_size);
+      pass_tokens(prompt, session.args.integer("--chunk", 256, 1, 1 << 16), options.page_size);
   options.transformer.most_sequences = 1;
   return std::make_unique<Runner>(model, session.device(), session.registry, options);
 }
