@@ -21,7 +21,10 @@ std::vector<ArgOption> model_options() {
           {"--kv", "DTYPE", "of the KV cache; default fp16", {"f32", "bf16", "fp16"}}};
 }
 
-ArgOption chunk_option() { return {"--chunk", "TOKENS", "of a prompt in one pass; default 256"}; }
+ArgOption chunk_option() {
+  return {"--chunk", "TOKENS",
+          "of a prompt in one pass; default 512, 256 for models below 192 MiB"};
+}
 
 std::vector<ArgOption> prompt_options() {
   return {{"--prompt", "TEXT", "what the model continues; - reads standard input"},
@@ -73,6 +76,12 @@ std::int64_t pass_tokens(std::int64_t prompt, std::int64_t chunk, std::int64_t p
   return (tokens + passes - 1) / passes;
 }
 
+// Longer passes are faster, and their buffers larger: no more than a tenth of the model's weights.
+std::int64_t usual_chunk(const Model& model) {
+  constexpr std::int64_t kSmallModel = std::int64_t{192} << 20;
+  return stored_bytes(model.weights()) < kSmallModel ? 256 : 512;
+}
+
 }  // namespace
 
 std::unique_ptr<Runner> make_runner(Session& session, const Model& model, std::int64_t prompt,
@@ -84,8 +93,8 @@ std::unique_ptr<Runner> make_runner(Session& session, const Model& model, std::i
                " tokens; the context of '" + model.name() + "' is " + std::to_string(context));
   RunnerOptions options{.tokens = tokens, .kv = parse_dtype(session.args.value("--kv", "fp16"))};
   options.transformer.activations = session.args.value("--activations", activations);
-  options.transformer.most_tokens =
-      pass_tokens(prompt, session.args.integer("--chunk", 256, 1, 1 << 16), options.page_size);
+  options.transformer.most_tokens = pass_tokens(
+      prompt, session.args.integer("--chunk", usual_chunk(model), 1, 1 << 16), options.page_size);
   options.transformer.most_sequences = 1;
   return std::make_unique<Runner>(model, session.device(), session.registry, options);
 }
