@@ -151,6 +151,16 @@ float ex2_approx(float x, Subnormals subnormals) {
   return half * half;
 }
 
+float ex2_approx_bf16(float x) { return float_of(bits_of(unit_ex2(x)) & 0xffff0000U); }
+
+float ex2_approx_fp16(float x) {
+  if (std::isnan(x)) return nan_result();
+  if (x >= 16) return float_of(kInfinity);
+  const float result = unit_ex2(x);
+  if (result >= 0x1p-14F) return float_of(bits_of(result) & ~0x1fffU);
+  return std::trunc(result * 0x1p24F) * 0x1p-24F;  // fp16's subnormals
+}
+
 float rcp_approx(float x, Subnormals subnormals) {
   if (subnormals == Subnormals::flush) return unit_rcp(x);
   if (is_subnormal(x)) return unit_rcp(x * kScale) * kScale;

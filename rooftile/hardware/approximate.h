@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The approximate functions of Hopper's special-function units, bit for bit for all 2^32 inputs:
-// what PTX calls ex2.approx, rcp.approx, rsqrt.approx, sqrt.approx and lg2.approx, of f32.
+// what PTX calls ex2.approx, rcp.approx, rsqrt.approx, sqrt.approx and lg2.approx, of f32; and the
+// ex2.approx of bf16 and f16, which cut the first one's result.
 //
 // The idea: each function is a table of quadratics, evaluated in fixed point. The leading bits of
 // the significand choose a row, the other 16 or 17 are x; the square is made from cut-off partial
@@ -24,6 +25,13 @@ enum class Subnormals : bool { keep, flush };
 
 /// 2^x, within 2 ulp. NaN gives 0x7fffffff here and below.
 float ex2_approx(float x, Subnormals subnormals);
+
+/// ex2.approx.ftz.bf16x2, one half: the ftz result of f32, cut (not rounded) to bf16. The argument
+/// and the result are floats that hold bf16 values; likewise below.
+float ex2_approx_bf16(float x);
+
+/// ex2.approx.f16x2, one half: cut to fp16, subnormals included; infinite from 16 on.
+float ex2_approx_fp16(float x);
 
 /// 1 / x, within 1 ulp.
 float rcp_approx(float x, Subnormals subnormals);

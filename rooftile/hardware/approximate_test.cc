@@ -66,6 +66,38 @@ TEST_P(Approximate, GivesTheCardsBits) {
 INSTANTIATE_TEST_SUITE_P(H200, Approximate, ::testing::Range(std::size_t{0}, std::size(kFunctions)),
                          [](const auto& test) { return std::string(kFunctions[test.param].name); });
 
+/// Of all 2^16 operands of a function on halves; `narrow` makes the card's code of a result.
+template <class Widen, class Narrow>
+std::uint32_t half_hash(float (*function)(float), Widen widen, Narrow narrow) {
+  std::uint32_t sum = 0;
+  for (std::uint32_t code = 0; code < 65536; ++code) {
+    const float result = function(widen(code));
+    const std::uint32_t h = std::isnan(result) ? 0x7fff : narrow(result);
+    sum += (h + 1) * (code * 0x9e3779b9U | 1);
+  }
+  return sum;
+}
+
+float from_fp16(std::uint32_t code) {
+  const auto field = static_cast<int>(code >> 10 & 31);
+  const auto mantissa = static_cast<float>(code & 1023);
+  float value = field == 0 ? std::ldexp(mantissa, -24) : std::ldexp(mantissa + 1024, field - 25);
+  if (field == 31) value = mantissa == 0 ? INFINITY : NAN;
+  return (code & 0x8000) != 0 ? -value : value;
+}
+std::uint32_t to_fp16(float value) {  // of a power of two: never negative
+  if (std::isinf(value)) return 0x7c00;
+  if (value < 0x1p-14F) return static_cast<std::uint32_t>(value * 0x1p24F);
+  return (std::bit_cast<std::uint32_t>(value) - (112U << 23)) >> 13;
+}
+
+TEST(Approximate, PowersOfHalvesAreTheCards) {
+  const auto from_bf16 = [](std::uint32_t code) { return std::bit_cast<float>(code << 16); };
+  const auto to_bf16 = [](float value) { return std::bit_cast<std::uint32_t>(value) >> 16; };
+  EXPECT_EQ(half_hash(ex2_approx_bf16, from_bf16, to_bf16), 0x4c1aa219U);
+  EXPECT_EQ(half_hash(ex2_approx_fp16, from_fp16, to_fp16), 0xbfaab117U);
+}
+
 TEST(Approximate, EdgesAsTheCardGaveThem) {
   EXPECT_EQ(ex2_approx(0, Subnormals::keep), 1);
   EXPECT_EQ(ex2_approx(-127.25F, Subnormals::flush), 0);
