@@ -45,20 +45,20 @@ std::vector<T> to_host(const T* p, size_t n) {
 }
 
 // ---- arithmetic of floats -------------------------------------------------------------------
-#define OPS3(X)                                                                         \
-  X(add, "add.rn.f32 %0, %1, %2;", x + y)                                               \
-  X(sub, "sub.rn.f32 %0, %1, %2;", x - y)                                               \
-  X(mul, "mul.rn.f32 %0, %1, %2;", x* y)                                                \
-  X(div, "div.rn.f32 %0, %1, %2;", x / y)                                               \
-  X(fma, "fma.rn.f32 %0, %1, %2, %3;", std::fma(x, y, z))                               \
-  X(sqrt, "sqrt.rn.f32 %0, %1;", std::sqrt(x))                                          \
-  X(rcp, "rcp.rn.f32 %0, %1;", 1.0f / x)                                                \
-  X(min, "min.f32 %0, %1, %2;", std::fmin(x, y))                                        \
-  X(max, "max.f32 %0, %1, %2;", std::fmax(x, y))                                        \
-      X(max_nan, "max.NaN.f32 %0, %1, %2;", (x != x || y != y) ? NAN : std::fmax(x, y)) \
-          X(neg, "neg.f32 %0, %1;", -x) X(abs, "abs.f32 %0, %1;", std::fabs(x))         \
-              X(add_ftz, "add.rn.ftz.f32 %0, %1, %2;", x + y)                           \
-                  X(add_rz, "add.rz.f32 %0, %1, %2;", x + y)
+#define OPS3(X)                                                                     \
+  X(add, "add.rn.f32 %0, %1, %2;", x + y)                                           \
+  X(sub, "sub.rn.f32 %0, %1, %2;", x - y)                                           \
+  X(mul, "mul.rn.f32 %0, %1, %2;", x* y)                                            \
+  X(div, "div.rn.f32 %0, %1, %2;", x / y)                                           \
+  X(fma, "fma.rn.f32 %0, %1, %2, %3;", std::fma(x, y, z))                           \
+  X(sqrt, "sqrt.rn.f32 %0, %1;", std::sqrt(x))                                      \
+  X(rcp, "rcp.rn.f32 %0, %1;", 1.0f / x)                                            \
+  X(min, "min.f32 %0, %1, %2;", std::fmin(x, y))                                    \
+  X(max, "max.f32 %0, %1, %2;", std::fmax(x, y))                                    \
+  X(max_nan, "max.NaN.f32 %0, %1, %2;", (x != x || y != y) ? NAN : std::fmax(x, y)) \
+  X(neg, "neg.f32 %0, %1;", -x)                                                     \
+  X(abs, "abs.f32 %0, %1;", std::fabs(x))                                           \
+  X(add_ftz, "add.rn.ftz.f32 %0, %1, %2;", x + y) X(add_rz, "add.rz.f32 %0, %1, %2;", x + y)
 __host__ __device__ inline uint32_t operand(uint64_t i, int which) {
   const uint64_t h = mix(i * 3 + which);
   const uint32_t edges[] = {0,          1,          0x007fffff, 0x00800000, 0x00800001, 0x3f7fffff,
@@ -224,17 +224,20 @@ void back() {
 }
 
 // ---- approximate functions ------------------------------------------------------------------
-#define APPROX(X)                                                                          \
-  X(ex2_ftz, "ex2.approx.ftz.f32")                                                         \
-  X(ex2, "ex2.approx.f32")                                                                 \
-  X(rcp_ftz, "rcp.approx.ftz.f32")                                                         \
-  X(rcp, "rcp.approx.f32")                                                                 \
-  X(rsqrt_ftz, "rsqrt.approx.ftz.f32")                                                     \
-  X(rsqrt, "rsqrt.approx.f32")                                                             \
-  X(sqrt_ftz, "sqrt.approx.ftz.f32")                                                       \
-  X(sqrt, "sqrt.approx.f32") X(lg2_ftz, "lg2.approx.ftz.f32") X(lg2, "lg2.approx.f32")     \
-      X(tanh, "tanh.approx.f32") X(sin_ftz, "sin.approx.ftz.f32") X(sin, "sin.approx.f32") \
-          X(cos_ftz, "cos.approx.ftz.f32") X(cos, "cos.approx.f32")
+#define APPROX(X)                      \
+  X(ex2_ftz, "ex2.approx.ftz.f32")     \
+  X(ex2, "ex2.approx.f32")             \
+  X(rcp_ftz, "rcp.approx.ftz.f32")     \
+  X(rcp, "rcp.approx.f32")             \
+  X(rsqrt_ftz, "rsqrt.approx.ftz.f32") \
+  X(rsqrt, "rsqrt.approx.f32")         \
+  X(sqrt_ftz, "sqrt.approx.ftz.f32")   \
+  X(sqrt, "sqrt.approx.f32")           \
+  X(lg2_ftz, "lg2.approx.ftz.f32")     \
+  X(lg2, "lg2.approx.f32")             \
+  X(tanh, "tanh.approx.f32")           \
+  X(sin_ftz, "sin.approx.ftz.f32")     \
+  X(sin, "sin.approx.f32") X(cos_ftz, "cos.approx.ftz.f32") X(cos, "cos.approx.f32")
 #define APPROX_KERNEL(name, ptx)                                                           \
   __device__ uint32_t f_##name(uint32_t i) {                                               \
     float r;                                                                               \
