@@ -42,7 +42,7 @@ std::span<const SimCounterInfo> sim_counters() {
       {tma_load_bytes, "bytes loaded by TMA", ""},
       {tma_store_bytes, "bytes stored by TMA", ""},
       {tma_reduce_bytes, "bytes reduced by TMA", ""},
-      {tma_instructions, "TMA instructions", "sm__inst_executed_pipe_uniform.sum"},
+      {tma_instructions, "TMA instructions", ""},
       {bulk_bytes, "bytes copied in bulk", ""},
       {cp_async_requests, "cp.async requests", "smsp__inst_executed_op_ldgsts.sum"},
       {cp_async_bytes, "bytes copied by cp.async", ""},

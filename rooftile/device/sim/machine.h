@@ -166,7 +166,7 @@ class ReadSet {
 };
 
 /// What the engines of a block keep: mbarriers, groups of copies, matrix operations. Made by
-/// make_engines() (engines.h) when a block first uses one.
+/// engines_of() (engines.h) when a block first uses one.
 struct Engines;
 struct EnginesDeleter {
   void operator()(Engines* engines) const;

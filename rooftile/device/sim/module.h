@@ -24,7 +24,6 @@ class Module {
 
   /// This thread's copy of the module's thread-local storage; null where it has none.
   [[nodiscard]] std::uint8_t* thread_local_storage() const;
-  [[nodiscard]] std::uint32_t thread_local_bytes() const { return tls_bytes_; }
   [[nodiscard]] const std::vector<SharedVariable>& variables() const { return variables_; }
   /// Whether the address lies in its code or its data, where constants are.
   [[nodiscard]] bool contains(std::uint64_t address) const {

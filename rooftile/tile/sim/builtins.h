@@ -20,7 +20,6 @@
 #define __forceinline__ inline __attribute__((always_inline))
 #define __noinline__  // the host's headers write __attribute__((__noinline__))
 #define __launch_bounds__(...)
-#define __cluster_dims__(...)
 // Why not alignas: it may not stand behind __shared__, where CUDA's may.
 #define __align__(n) __attribute__((aligned(n)))
 // Why: one OS thread runs a block at a time, so its thread-local variables are the block's.
