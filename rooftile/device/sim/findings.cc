@@ -15,40 +15,51 @@ std::string_view name(FindingKind kind) {
 
 namespace sim {
 
-bool FindingList::is_new(FindingKind kind, std::uint32_t pc, std::uint32_t other_pc) {
+bool FindingList::is_new(const Place& place, std::uint32_t block) {
   const std::scoped_lock lock(mutex_);
-  const auto found = entries_.find({kind, pc, other_pc});
-  if (found == entries_.end()) return true;
+  const auto found = entries_.find(place);
+  if (found == entries_.end() || block < found->second.block) return true;
   ++found->second.finding.count;
   return false;
 }
 
-void FindingList::add(FindingKind kind, std::uint32_t pc, std::uint32_t other_pc,
-                      std::string text) {
+void FindingList::add(const Place& place, std::uint32_t block, std::string text) {
   const std::scoped_lock lock(mutex_);
-  entries_.try_emplace({kind, pc, other_pc}, Entry{{kind, std::move(text), 1}, entries_.size()});
+  const auto [at, is_first] = entries_.try_emplace(place);
+  Entry& entry = at->second;
+  if (!is_first && entry.block <= block) return;
+  const std::uint64_t before = is_first ? 0 : entry.finding.count;
+  entry = {{std::get<FindingKind>(place), std::move(text), before + 1}, block, next_order_++};
 }
 
 std::vector<Finding> FindingList::take() {
   const std::scoped_lock lock(mutex_);
   std::vector<Entry> entries;
-  for (auto& [key, entry] : entries_) entries.push_back(std::move(entry));
+  for (auto& [place, entry] : entries_) entries.push_back(std::move(entry));
   entries_.clear();
-  std::sort(entries.begin(), entries.end(),
-            [](const Entry& a, const Entry& b) { return a.order < b.order; });
+  std::sort(entries.begin(), entries.end(), [](const Entry& a, const Entry& b) {
+    return std::tie(a.block, a.order) < std::tie(b.block, b.order);
+  });
   std::vector<Finding> findings;
   for (Entry& entry : entries) findings.push_back(std::move(entry.finding));
   return findings;
 }
 
+namespace {
+
+/// The block that runs; where none does (a launch that ends), any comes before it.
+std::uint32_t running_block() { return worker->block != nullptr ? worker->block->number : ~0u; }
+
+}  // namespace
+
 bool is_new_finding(FindingKind kind, std::uint32_t pc, std::uint32_t other_pc) {
-  return worker->launch.findings.is_new(kind, pc, other_pc);
+  return worker->launch.findings.is_new({kind, pc, other_pc}, running_block());
 }
 
 void report(FindingKind kind, std::uint32_t pc, std::uint32_t other_pc, std::string text) {
   if (!is_new_finding(kind, pc, other_pc)) return;
   if (pc != 0) text = source_line(pc) + ": " + text;
-  worker->launch.findings.add(kind, pc, other_pc, std::move(text));
+  worker->launch.findings.add({kind, pc, other_pc}, running_block(), std::move(text));
 }
 
 std::string describe_block(const Block& block) {

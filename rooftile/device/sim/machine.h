@@ -242,21 +242,27 @@ struct Cluster {
   [[nodiscard]] int live() const;
 };
 
-/// Findings of a launch, one for each kind and pair of places.
+/// Findings of a launch, one for each kind and pair of places: that of the first block of the grid,
+/// whichever block the host happened to run first.
 class FindingList {
  public:
-  /// True the first time; later it only counts. Ask before making the text.
-  bool is_new(FindingKind kind, std::uint32_t pc, std::uint32_t other_pc);
-  void add(FindingKind kind, std::uint32_t pc, std::uint32_t other_pc, std::string text);
+  using Place = std::tuple<FindingKind, std::uint32_t, std::uint32_t>;  // pc, and the other's
+  /// Whether `block` is the first to find it there; otherwise it is counted. Ask before making the
+  /// text.
+  bool is_new(const Place& place, std::uint32_t block);
+  void add(const Place& place, std::uint32_t block, std::string text);
+  /// In the order of blocks, and in each as they were found.
   [[nodiscard]] std::vector<Finding> take();
 
  private:
   struct Entry {
     Finding finding;
+    std::uint32_t block;
     std::uint64_t order;
   };
   std::mutex mutex_;
-  std::map<std::tuple<FindingKind, std::uint32_t, std::uint32_t>, Entry> entries_;
+  std::uint64_t next_order_ = 0;
+  std::map<Place, Entry> entries_;
 };
 
 /// A line of the table by memory instruction, while it is counted.
