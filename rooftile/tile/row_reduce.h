@@ -32,8 +32,11 @@ __device__ inline float row_reduce(float value, float neutral, float (&scratch)[
   const int lane = static_cast<int>(threadIdx.x) % kWarp;
   if (lane == 0) scratch[threadIdx.x / kWarp] = value;
   __syncthreads();
-  value = lane * kWarp < static_cast<int>(blockDim.x) ? scratch[lane] : neutral;
-  return lanes_reduce(value, kWarp, combine);
+  // Groups of as few lanes as hold a value of every warp; all groups do the same.
+  const int warps = static_cast<int>(blockDim.x) / kWarp;
+  const int group = 1 << (32 - __clz(warps - 1));
+  const int of_warp = lane % group;
+  return lanes_reduce(of_warp < warps ? scratch[of_warp] : neutral, group, combine);
 }
 
 __device__ inline float row_sum(float value, float (&scratch)[kMostWarps]) {

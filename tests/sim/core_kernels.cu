@@ -160,6 +160,19 @@ __global__ void in_place(float* data) {
   data[kFault == 1 ? i % kThreads : i] = value + 1;
 }
 
+// Every block reads one element. 1: the last block writes it as well; 2: with an atomic.
+template <int kFault>
+__global__ void in_common(float* data, float* out) {
+  out[blockIdx.x * blockDim.x + threadIdx.x] = data[0];
+  __syncthreads();
+  if (kFault != 0 && blockIdx.x == gridDim.x - 1 && threadIdx.x == 0) {
+    if (kFault == 1)
+      data[0] = 1;
+    else
+      atomicExch(&data[0], 1.0f);
+  }
+}
+
 // Reads memory that the host never filled.
 __global__ void copy(const float* in, float* out) { out[threadIdx.x] = in[threadIdx.x]; }
 
@@ -199,5 +212,6 @@ ROOFTILE_KERNEL_TABLE(core_kernels, ENTRY(reverse<0>), ENTRY(reverse<1>), ENTRY(
                       ENTRY(hand_over<1>), ENTRY(hand_over<2>), ENTRY(hand_over<3>),
                       ENTRY(together<0>), ENTRY(together<1>), ENTRY(together<2>),
                       ENTRY(together<3>), ENTRY(in_place<0>), ENTRY(in_place<1>),
-                      ENTRY(in_place<2>), ENTRY(copy), ENTRY(stop), ENTRY(histogram),
+                      ENTRY(in_place<2>), ENTRY(in_common<0>), ENTRY(in_common<1>),
+                      ENTRY(in_common<2>), ENTRY(copy), ENTRY(stop), ENTRY(histogram),
                       ENTRY(leave_early))

@@ -82,6 +82,11 @@ const std::vector<Subject>& subjects() {
        [](Simulated& sim, const std::string& kernel) {
          return sim.run(core_kernels, kernel, {{3}, {128}}, sim.memory(ramp(384)));
        }},
+      {"in_common",
+       [](Simulated& sim, const std::string& kernel) {
+         return sim.run(core_kernels, kernel, {{3}, {64}}, sim.memory(ramp(1)),
+                        sim.memory<float>(192));
+       }},
   };
   return list;
 }
@@ -139,7 +144,8 @@ INSTANTIATE_TEST_SUITE_P(
                     Planted{"hand_over", 1, deadlock}, Planted{"hand_over", 2, barrier_misuse},
                     Planted{"hand_over", 3, race}, Planted{"together", 1, divergence},
                     Planted{"together", 2, divergence}, Planted{"together", 3, deadlock},
-                    Planted{"in_place", 1, race}, Planted{"in_place", 2, race}),
+                    Planted{"in_place", 1, race}, Planted{"in_place", 2, race},
+                    Planted{"in_common", 1, race}, Planted{"in_common", 2, race}),
     [](const auto& test) { return test.param.kernel + std::to_string(test.param.fault); });
 
 TEST(SimCore, ResultsAreThoseOfTheSource) {

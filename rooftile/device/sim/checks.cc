@@ -21,7 +21,10 @@ struct Check {
   Epoch now;
 };
 
-bool is_engine(int actor) { return actor >= kMaxThreads; }
+/// In place of the actor: there were several, of several blocks.
+constexpr int kSeveralBlocks = kActors;
+
+bool is_engine(int actor) { return actor >= kMaxThreads && actor != kSeveralBlocks; }
 
 /// Engines are known by the threads that waited for them, and an engine's work is ordered behind
 /// what the thread that issued it knew.
@@ -42,6 +45,7 @@ std::string where(const Check& check, std::uint64_t address) {
 }
 
 std::string who(const Check& check, Epoch epoch) {
+  if (epoch.actor() == kSeveralBlocks) return "threads of several blocks";
   if (epoch.block() == check.observer.number % Epoch::kBlocks)
     return describe_actor(check.observer, epoch.actor());
   for (const auto& block : check.observer.cluster->blocks)
@@ -95,13 +99,28 @@ void check_proxy(const Check& check, std::uint64_t address, const Cell& cell) {
              " wrote at " + source_line(cell.write_pc) + " without fence.proxy.async after it");
 }
 
+/// Of the readers of a cell of global memory only that there are several is kept, with the latest
+/// clock; where they are of several blocks, nothing but that.
+void add_global_reader(const Check& check, Cell& cell) {
+  const bool are_strong = cell.read.is_strong() && check.now.is_strong();
+  if (cell.read.actor() == kSeveralBlocks) {
+    // Why not write the same again: the workers would take the line from each other.
+    if (are_strong == cell.read.is_strong()) return;
+  }
+  Epoch readers = check.now;
+  if (cell.read.block() != check.now.block())
+    readers = Epoch::make(check.launch, Epoch::kBlocks - 1, kSeveralBlocks, 0);
+  readers.bits = (readers.bits & ~Epoch::kStrong) | Epoch::kMany;
+  if (are_strong) readers.bits |= Epoch::kStrong;
+  cell.read = readers;
+  cell.read_pc = check.access.pc;
+}
+
 /// A new reader beside others that it is not ordered behind.
 void add_reader(const Check& check, Cell& cell) {
   const AccessCheck& access = check.access;
   if (check.owner == nullptr) {
-    // Of global memory only that there are several is kept, with the latest clock.
-    cell.read = {check.now.bits | Epoch::kMany};
-    cell.read_pc = access.pc;
+    add_global_reader(check, cell);
     return;
   }
   std::uint32_t index = cell.read.clock();
@@ -139,7 +158,8 @@ void check_read(const Check& check, Cell& cell, std::uint64_t address) {
 /// The readers of a cell that several threads read, against a write.
 void check_readers(const Check& check, Cell& cell, std::uint64_t address) {
   if (check.owner == nullptr) {
-    const bool is_own = cell.read.block() == check.observer.number % Epoch::kBlocks;
+    const bool is_own = cell.read.actor() != kSeveralBlocks &&
+                        cell.read.block() == check.observer.number % Epoch::kBlocks;
     const bool is_known = is_own ? cell.read.clock() <= check.thread.floor || check.thread.actors
                                  : check.thread.foreign != nullptr;
     if (!is_known)

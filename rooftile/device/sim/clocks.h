@@ -46,7 +46,7 @@ struct Epoch {
   [[nodiscard]] int actor() const { return static_cast<int>(bits >> 20 & 2047); }
   [[nodiscard]] std::uint32_t clock() const { return bits & (kClocks - 1); }
 };
-static_assert(kActors <= 2048);
+static_assert(kActors < 2048);
 
 /// What is known of some blocks: everything up to `floor` of every thread, and more of actors.
 struct Knowledge {

@@ -103,12 +103,16 @@ void on_global(std::uint64_t address, std::uint32_t bytes, bool is_write, std::u
   log_access(address, bytes, MemorySpace::global, op, pc);
 }
 
+/// Most accesses are of this kind: locals that the compiler keeps in memory.
+bool is_unwatched(const void* address) {
+  return worker == nullptr ||
+         (is_own_stack(reinterpret_cast<std::uint64_t>(address)) &&
+          context_of(reinterpret_cast<std::uint8_t*>(stack_base())).watches_registers == 0);
+}
+
 bool is_argument(const Worker& self, std::uint64_t address) {
-  const Launch& launch = self.launch;
-  return address - reinterpret_cast<std::uint64_t>(launch.arguments.data()) <
-             launch.arguments.size() ||
-         address - reinterpret_cast<std::uint64_t>(launch.args) <
-             launch.argument_pointers.size() * sizeof(void*);
+  const std::vector<std::uint8_t>& arguments = self.launch.arguments;
+  return address - reinterpret_cast<std::uint64_t>(arguments.data()) < arguments.size();
 }
 
 }  // namespace
@@ -116,22 +120,23 @@ bool is_argument(const Worker& self, std::uint64_t address) {
 bool on_access(std::uint64_t address, std::uint32_t bytes, bool is_write, std::uint32_t pc,
                AccessOp op) {
   Worker* const self = worker;
+  if (self == nullptr) return true;
   if (is_own_stack(address)) {
-    if (self != nullptr &&
-        context_of(reinterpret_cast<std::uint8_t*>(stack_base())).watches_registers)
+    if (context_of(reinterpret_cast<std::uint8_t*>(stack_base())).watches_registers)
       watch_registers(address, bytes, is_write, pc);
     return true;
   }
-  if (self == nullptr) return true;
   if ((address & (bytes - 1)) != 0 && is_new_finding(FindingKind::misaligned, pc, 0))
     report(FindingKind::misaligned, pc, 0,
            describe_here() + ": an access of " + std::to_string(bytes) +
                " bytes at an address that is no multiple of " + std::to_string(bytes));
   if (self->memory.contains(address)) {
     on_global(address, bytes, is_write, pc, op);
+  } else if (is_argument(*self, address)) {
+    return true;
   } else if (Block* owner = owner_of_shared(address); owner != nullptr) {
     on_shared(*owner, address, bytes, is_write, pc, op);
-  } else if (!is_argument(*self, address) && !self->launch.module->contains(address)) {
+  } else if (!self->launch.module->contains(address)) {
     report_outside(address, bytes, is_write, pc);
     return false;
   }
@@ -145,6 +150,7 @@ bool on_access(std::uint64_t address, std::uint32_t bytes, bool is_write, std::u
 // NOLINTBEGIN: names that the compiler prescribes
 #define ROOFTILE_HOOK(name, bytes, is_write)                                            \
   void name(void* address) {                                                            \
+    if (rooftile::sim::is_unwatched(address)) return;                                   \
     if (!rooftile::sim::on_access(                                                      \
             reinterpret_cast<std::uint64_t>(address), bytes, is_write, ROOFTILE_SIM_PC, \
             (is_write) ? rooftile::AccessOp::store : rooftile::AccessOp::load))         \

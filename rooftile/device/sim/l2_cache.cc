@@ -7,46 +7,50 @@
 namespace rooftile::sim {
 namespace {
 
+constexpr std::uint64_t kLinesOfGroup = 4;
+constexpr unsigned kGroupBits = 29;
 constexpr unsigned kDirtyShift = L2Cache::kSectorsOfLine;
 constexpr unsigned kLineShift = 2 * L2Cache::kSectorsOfLine;
-constexpr std::uint64_t kSectorMask = (1u << L2Cache::kSectorsOfLine) - 1;
+constexpr std::uint32_t kSectorMask = (1u << L2Cache::kSectorsOfLine) - 1;
+constexpr std::uint32_t kLock = 1u << 31;
+constexpr std::uint64_t kLeastGroups = 64;  // so that a line's number fits a way
 
-unsigned sectors_in(std::uint64_t mask) { return static_cast<unsigned>(std::popcount(mask)); }
-
-/// One way's bits, moved to the front of its set.
-template <class Set>
-std::uint64_t& move_to_front(Set& set, std::size_t at) {
-  std::rotate(set.begin(), set.begin() + static_cast<std::ptrdiff_t>(at),
-              set.begin() + static_cast<std::ptrdiff_t>(at) + 1);
-  return set.front();
-}
+unsigned sectors_in(std::uint32_t mask) { return static_cast<unsigned>(std::popcount(mask)); }
 
 }  // namespace
 
 L2Cache::L2Cache(std::uint64_t bytes)
-    : sets_(std::max<std::uint64_t>(1, bytes / (std::uint64_t{kLineBytes} * kWays))) {}
+    : groups_(std::max(kLeastGroups, bytes / (kLinesOfGroup * kLineBytes * kWays))),
+      tag_shift_(static_cast<unsigned>(std::bit_width(groups_)) - 1),
+      sets_(groups_ * kLinesOfGroup) {}
 
 L2Traffic L2Cache::access(std::uint64_t line, unsigned sectors, bool is_read, bool is_write) {
   // Why a hash: power-of-two strides would fall into few sets; hardware hashes addresses as well.
-  const auto hash = static_cast<std::uint32_t>(line * 0x9E3779B1u);
-  const std::size_t number = (std::uint64_t{hash} * sets_.size()) >> 32;
-  std::atomic_flag& lock = locks_[number % kLocks];
-  while (lock.test_and_set(std::memory_order_acquire)) {
-  }
-  Set& set = sets_[number];
-  std::size_t at = 0;
-  // A way that holds nothing is 0: line 0 with no valid sector is the same.
-  while (at < kWays - 1 && set[at] >> kLineShift != line && set[at] != 0) ++at;
+  const std::uint64_t hash =
+      line / kLinesOfGroup * 0x9E3779B1u & ((std::uint64_t{1} << kGroupBits) - 1);
+  // The high part of the product is the group of sets; the low part tells apart those of one group,
+  // which lie at least groups_ apart in it.
+  const std::uint64_t scaled = hash * groups_;
+  const std::uint64_t low = scaled & ((std::uint64_t{1} << kGroupBits) - 1);
+  const std::uint32_t tag = static_cast<std::uint32_t>(low >> tag_shift_) << kLineShift;
+  Set& set = sets_[(scaled >> kGroupBits) * kLinesOfGroup + ((line ^ hash) % kLinesOfGroup)];
+
+  const std::atomic_ref<Way> first(set.ways[0]);
+  Way moved = first.fetch_or(kLock, std::memory_order_acquire);
+  while ((moved & kLock) != 0) moved = first.fetch_or(kLock, std::memory_order_acquire);
+  // Those before the line move back by one, into its place or that of the last.
+  for (std::size_t at = 1; at < kWays && (moved & ~((1u << kLineShift) - 1)) != tag; ++at)
+    std::swap(moved, set.ways[at]);
   L2Traffic traffic;
-  Way& way = move_to_front(set, at);
-  if (way >> kLineShift != line) {
+  Way way = moved;
+  if (way >> kLineShift != tag >> kLineShift) {
     traffic.written = sectors_in(way >> kDirtyShift & kSectorMask);
-    way = line << kLineShift;
+    way = tag;
   }
   if (is_read) traffic.read = sectors_in(sectors & ~way & kSectorMask);
   way |= sectors;
-  if (is_write) way |= std::uint64_t{sectors} << kDirtyShift;
-  lock.clear(std::memory_order_release);
+  if (is_write) way |= sectors << kDirtyShift;
+  first.store(way, std::memory_order_release);
   return traffic;
 }
 

@@ -31,20 +31,26 @@ class L2Cache {
 
   explicit L2Cache(std::uint64_t bytes);
 
-  /// Reads, writes or both the sectors of `line` (address / 128, below 2^32) in the mask `sectors`.
-  /// Sectors that are only written are not read first.
+  /// Reads, writes or both the sectors of `line` (address / 128, below 2^31) in the mask `sectors`,
+  /// which is not empty. Sectors that are only written are not read first.
   L2Traffic access(std::uint64_t line, unsigned sectors, bool is_read, bool is_write);
 
   /// Nothing is cached after this, and nothing waits to be written.
   void flush();
 
  private:
-  using Way = std::uint64_t;  // the line, above a bit for each sector that is dirty and is valid
-  using Set = std::array<Way, kWays>;  // the last used first
-  static constexpr unsigned kLocks = 1024;
+  /// What a set keeps of a line; 0: none. The lock is that of the set, and only in its first way.
+  ///
+  ///   31 lock | 30..8 which line | 7..4 sectors that are dirty | 3..0 sectors that are valid
+  using Way = std::uint32_t;
+  /// The way last used comes first. One line of the host's cache: workers share all sets.
+  struct alignas(64) Set {
+    std::array<Way, kWays> ways{};
+  };
 
+  std::uint64_t groups_;  // of kSectorsOfLine sets: neighbouring lines have neighbouring sets
+  unsigned tag_shift_;
   std::vector<Set> sets_;
-  std::array<std::atomic_flag, kLocks> locks_{};
 };
 
 }  // namespace rooftile::sim

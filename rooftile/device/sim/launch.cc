@@ -53,18 +53,20 @@ std::vector<std::size_t> argument_sizes(const char* parameters) {
 
 void copy_arguments(Launch& launch, void** args) {
   const std::vector<std::size_t> sizes = argument_sizes(launch.kernel.simulated->parameters);
-  std::size_t total = kArgumentAlignment;
-  for (const std::size_t size : sizes) total += size + kArgumentAlignment;
+  const auto aligned = [](std::uint64_t at) {
+    return (at + kArgumentAlignment - 1) & ~(kArgumentAlignment - 1);
+  };
+  std::size_t total = kArgumentAlignment + aligned(sizes.size() * sizeof(void*));
+  for (const std::size_t size : sizes) total += aligned(size);
   launch.arguments.resize(total);
-  auto at = reinterpret_cast<std::uintptr_t>(launch.arguments.data());
+  std::uint64_t at = aligned(reinterpret_cast<std::uint64_t>(launch.arguments.data()));
+  launch.args = reinterpret_cast<void**>(at);
+  at += aligned(sizes.size() * sizeof(void*));
   for (std::size_t i = 0; i < sizes.size(); ++i) {
-    at = (at + kArgumentAlignment - 1) & ~(kArgumentAlignment - 1);
-    std::memcpy(reinterpret_cast<void*>(at), args[i], sizes[i]);
-    launch.argument_pointers.push_back(reinterpret_cast<void*>(at));
-    at += sizes[i];
+    launch.args[i] = reinterpret_cast<void*>(at);
+    std::memcpy(launch.args[i], args[i], sizes[i]);
+    at += aligned(sizes[i]);
   }
-  launch.argument_pointers.push_back(nullptr);
-  launch.args = launch.argument_pointers.data();
 }
 
 std::uint64_t resident_blocks(const LaunchShape& shape, const Gpu& gpu) {

@@ -109,7 +109,8 @@ struct Warp {
   std::array<int, kLanes> width{};
   std::array<Gathering, kLanes> gatherings{};
   int gathering_count = 0;
-  std::uint32_t live = 0;  // lanes that have not returned
+  std::uint32_t live = 0;    // lanes that have not returned
+  std::uint32_t logged = 0;  // lanes with accesses in their logs
   LoggedAccess* logs = nullptr;
 };
 
@@ -277,10 +278,9 @@ struct Launch {
   GpuKernel kernel;
   LaunchShape shape;
   SimOptions options;
-  /// The arguments, copied when the launch was asked for, and where each is.
+  /// Where each argument is, and the arguments, copied when the launch was asked for.
   std::vector<std::uint8_t> arguments;
-  std::vector<void*> argument_pointers;
-  void** args = nullptr;
+  void** args = nullptr;  // in there
   void (*call)(void**) = nullptr;
   const Module* module = nullptr;
   std::uint32_t serial = 1;           // of Epoch
@@ -330,6 +330,7 @@ struct Worker {
   std::vector<LoggedAccess*> logs;
   SimCounters counters;
   std::vector<Site> sites;
+  bool plays_dice = false;  // the options ask for something random
   std::uint64_t random = 1;
   std::uint64_t switches_without_progress = 0;
   std::uint64_t progress_at_last_switch = 0;

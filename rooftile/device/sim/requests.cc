@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <utility>
 
 #include "rooftile/device/sim/global_memory.h"
 #include "rooftile/device/sim/l2_cache.h"
@@ -16,9 +17,9 @@ namespace rooftile::sim {
 namespace {
 
 struct Request {
-  std::array<std::uint64_t, kLanes> address{};
+  std::array<std::uint64_t, kLanes> address;  // of those in `lanes`
   std::uint32_t lanes = 0;
-  std::uint32_t pc = 0;
+  std::uint32_t pc = ~0u;
   std::uint8_t bytes = 0;
   std::uint8_t flags = 0;
   [[nodiscard]] MemorySpace space() const { return static_cast<MemorySpace>(flags & 1); }
@@ -161,14 +162,13 @@ void count(Block& block, const Request& request) {
 
 /// The logs of a warp's lanes while they are read.
 struct Logs {
-  std::array<const LoggedAccess*, kLanes> next{};
-  std::array<const LoggedAccess*, kLanes> end{};
+  std::array<const LoggedAccess*, kLanes> next;  // of the active
+  std::array<const LoggedAccess*, kLanes> end;
   std::uint32_t active = 0;
 };
 
 Request take_request(Logs& logs) {
   Request request;
-  request.pc = ~0u;
   for (std::uint32_t left = logs.active; left != 0; left &= left - 1)
     request.pc =
         std::min(request.pc, logs.next[static_cast<std::size_t>(std::countr_zero(left))]->pc);
@@ -226,17 +226,15 @@ Site& Worker::site(std::uint32_t pc, std::uint8_t flags, std::uint8_t bytes) {
 
 void flush_warp(Block& block, int number) {
   Warp& warp = block.warps[static_cast<std::size_t>(number)];
-  if (warp.logs == nullptr) return;
+  if (warp.logged == 0) return;
   Logs logs;
-  const int first = number * kLanes;
-  const int lanes = std::min(kLanes, block.thread_count - first);
-  for (int lane = 0; lane < lanes; ++lane) {
-    Thread& thread = block[first + lane];
-    if (thread.logged == 0) continue;
+  logs.active = std::exchange(warp.logged, 0);
+  for (std::uint32_t left = logs.active; left != 0; left &= left - 1) {
+    const int lane = std::countr_zero(left);
+    Thread& thread = block[number * kLanes + lane];
     const auto at = static_cast<std::size_t>(lane);
     logs.next[at] = thread.log;
     logs.end[at] = thread.log + thread.logged;
-    logs.active |= 1u << lane;
     thread.logged = 0;
   }
   while (logs.active != 0) count(block, take_request(logs));
@@ -246,6 +244,8 @@ void log_access(std::uint64_t address, std::uint32_t bytes, MemorySpace space, A
                 std::uint32_t pc) {
   Worker& self = *worker;
   Thread& thread = self.current();
+  self.block->warps[static_cast<std::size_t>(self.thread / kLanes)].logged |=
+      1u << self.thread % kLanes;
   thread.log[thread.logged++] = {
       address, pc, static_cast<std::uint8_t>(bytes),
       static_cast<std::uint8_t>(static_cast<unsigned>(space) | static_cast<unsigned>(op) << 1)};

@@ -115,12 +115,11 @@ Runnable pick_ready(Worker& self, Cluster& cluster, bool is_random) {
   return {fresh, fresh->start_order[static_cast<std::size_t>(fresh->fresh++)]};
 }
 
-/// The next thread to run of the cluster; no block: none can.
-Runnable pick(Worker& self, Cluster& cluster) {
+/// The next thread to run where chance has a say or none is ready.
+[[gnu::noinline]] Runnable pick_other(Worker& self, Cluster& cluster) {
   const SimOptions& options = self.launch.options;
   const bool is_random = options.order == SimOrder::random;
   const bool completes_at_random = options.completion == SimCompletion::random;
-  if (!is_random && !completes_at_random && !cluster.ready.empty()) return cluster.ready.pop();
   for (;;) {
     if (completes_at_random && !cluster.pending.empty() && self.random_below(8) == 0)
       happen_one(self, cluster);
@@ -131,6 +130,12 @@ Runnable pick(Worker& self, Cluster& cluster) {
     else if (!wake_yielded(self, cluster))
       return {nullptr, 0};
   }
+}
+
+/// The next thread to run of the cluster; no block: none can.
+inline Runnable pick(Worker& self, Cluster& cluster) {
+  if (!self.plays_dice && !cluster.ready.empty()) return cluster.ready.pop();
+  return pick_other(self, cluster);
 }
 
 bool is_livelocked(Worker& self) {
@@ -420,6 +425,8 @@ void run_cluster(Worker& self, Cluster& cluster) {
 
 Worker::Worker(Launch& of) : launch(of), memory(GlobalMemory::get()), sites(1024) {
   random = launch.options.seed;
+  plays_dice = launch.options.order == SimOrder::random ||
+               launch.options.completion == SimCompletion::random;
   statics_bytes = 0;
   for (const SharedVariable& variable : launch.module->variables())
     statics_bytes = std::max(statics_bytes, variable.end);
