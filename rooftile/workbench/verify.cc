@@ -99,6 +99,36 @@ std::string check_schedules(Bench& bench, const VerifyOptions& options, Record& 
   return fault;
 }
 
+// Whatever configuration a tuner may choose must be right: each of the others once.
+std::string check_configs(Bench& bench, const VerifyOptions& options, Record& record) {
+  if (!bench.kernel.configs) return "";
+  const bool has_schedules = bench.device.has_schedules() && options.schedules > 0;
+  int number = 0;
+  std::string fault;
+  const Problem& problem = bench.workload.problem();
+  for (const Config& config : bench.kernel.configs(problem, bench.device.properties())) {
+    if (config == bench.plan.config()) continue;
+    const Plan plan(bench.kernel, problem, bench.device, config);
+    Workspace workspace(plan, bench.device, bench.stream);
+    if (has_schedules) bench.device.use_schedule(++number % options.schedules);
+    try {
+      bench.workload.reset();
+      bench.workload.run(plan, workspace.data());
+      fault = check_outputs(bench.op, bench.workload, options.policy, record);
+      if (fault.empty()) fault = bench.workload.memory_fault();
+      if (fault.empty()) fault = workspace.fault();
+    } catch (const std::exception& error) {
+      fault = error.what();
+    }
+    if (!fault.empty()) {
+      fault = "with " + config.text() + ": " + fault;
+      break;
+    }
+  }
+  if (has_schedules) bench.device.use_schedule(0);
+  return fault;
+}
+
 // The same problem with one row, its data that of the batch's row: only for problems whose outputs
 // all begin with the batch axis and whose strides follow from the shape.
 std::optional<Problem> one_row(const OpDef& op, const Problem& problem) {
@@ -199,6 +229,7 @@ std::string judge(Bench& bench, const VerifyOptions& options, std::uint64_t seed
     return "with other data in the same memory: " + fault;
   if (std::string fault = check_repeats(bench, options, record); !fault.empty()) return fault;
   if (std::string fault = check_schedules(bench, options, record); !fault.empty()) return fault;
+  if (std::string fault = check_configs(bench, options, record); !fault.empty()) return fault;
   return bench.kernel.determinism == Determinism::batch_invariant ? check_rows(bench) : "";
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Is a kernel right? One pipeline for every operation: fresh data, poisoned outputs, guard bands,
-// the reference in double, a second set of data in the same memory, repeated runs, rows alone.
+// the reference in double, a second set of data in the same memory, repeated runs,
+// other configurations, rows alone.
 #pragma once
 
 #include <cstdint>

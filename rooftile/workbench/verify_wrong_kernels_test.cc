@@ -320,6 +320,29 @@ TEST_P(WrongKernel, WhereTheRightOnePasses) {
   EXPECT_EQ(record.status, Status::passed) << record.reason;
 }
 
+// Right by default; a tuner could choose the other.
+TEST(WrongConfiguration, IsRejected) {
+  FakeDevice device;
+  for (const bool is_wrong : {true, false}) {
+    KernelDef kernel = toy_kernel(run_right);
+    kernel.configs = [](const Problem&, const DeviceProperties&) {
+      return std::vector<Config>{{{{"tile", 1}}}, {{{"tile", 2}}}};
+    };
+    kernel.prepare = [is_wrong](const Problem&, Device&, const Config& config) {
+      const bool nudges = is_wrong && config.at("tile") == 2;
+      return Prepared{.run = [nudges](const Context&, const Arguments& args) {
+        Toy(args).fill_right();
+        if (nudges) Toy(args).store(0, 0, 7);
+      }};
+    };
+    const Record record = verify(toy_op(), kernel, toy_problem(kPlain), device);
+    EXPECT_EQ(record.status, is_wrong ? Status::failed : Status::passed);
+    if (is_wrong) {
+      EXPECT_THAT(record.reason, HasSubstr("with tile=2: "));
+    }
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Verify, WrongKernel, testing::ValuesIn(wrong_kernels()),
                          [](const auto& test) { return test.param.name; });
 

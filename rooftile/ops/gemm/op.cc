@@ -221,6 +221,12 @@ std::vector<Case> cases() {
     add("edges", "m=16 n=16 k=1001 layout=nt" + dtype);
     add("edges", "m=8 n=8 k=0 bias=f32 residual=f32 d=f32" + dtype);
     add("edges", "m=12 n=20 k=64 data=extreme layout=nt" + dtype);
+    // Several tiles of matrix instructions with cut ones at the ends, by every layout and epilogue.
+    for (const char* layout : {"nn", "nt", "tn", "tt"})
+      add("edges", "m=200 n=264 k=72 layout=" + std::string(layout) + dtype);
+    add("edges", "m=136 n=520 k=136 layout=nt d=f32 bias=f32 act=silu" + dtype);
+    add("edges", "m=129 n=328 k=64 layout=nt bias=bf16 act=gelu_tanh residual=fp16" + dtype);
+    add("edges", "m=130 n=100 k=64 layout=nt d.stride=104,1 act=relu" + dtype);
     add("edges", "m=12 n=20 k=64 data=zeros" + dtype);
   }
   add("edges", "m=9 n=40 k=100 a=bf16 b=f32 d=fp16 bias=bf16 residual=f32");

@@ -19,12 +19,18 @@ struct MatrixView {
   long long stride_j = 0;
 };
 
+/// What becomes of a sum before it is stored: act(sum + bias) + residual.
+struct Epilogue {
+  MatrixView bias, residual;  // bias by stride_j
+  Act act = Act::none;
+};
+
 struct Sm90Call {
-  MatrixView d, a, b, bias, residual;  // bias by stride_j
+  MatrixView d, a, b;
+  Epilogue epilogue;
   long long m = 0;
   long long n = 0;
   long long k = 0;
-  Act act = Act::none;
 };
 
 __device__ inline float load_at(const MatrixView& view, long long i, long long j) {
@@ -64,12 +70,15 @@ __device__ inline float activated(Act act, float x) {
   return x;
 }
 
-/// act(sum + bias) + residual, stored.
-__device__ inline void finish(const Sm90Call& call, long long i, long long j, float sum) {
-  if (call.bias.data != nullptr) sum += load_at(call.bias, 0, j);
-  float value = activated(call.act, sum);
-  if (call.residual.data != nullptr) value += load_at(call.residual, i, j);
-  tile::store_element(call.d.data, call.d.type, i * call.d.stride_i + j * call.d.stride_j, value);
+__device__ inline float finished(const Epilogue& epilogue, long long i, long long j, float sum) {
+  if (epilogue.bias.data != nullptr) sum += load_at(epilogue.bias, 0, j);
+  float value = activated(epilogue.act, sum);
+  if (epilogue.residual.data != nullptr) value += load_at(epilogue.residual, i, j);
+  return value;
+}
+
+__device__ inline void store_at(const MatrixView& view, long long i, long long j, float value) {
+  tile::store_element(view.data, view.type, i * view.stride_i + j * view.stride_j, value);
 }
 
 }  // namespace ops::gemm

@@ -60,12 +60,12 @@ Sm90Call sm90_call(const Problem& problem) {
   call.d = view_of(problem, "d");
   call.a = view_of(problem, "a");
   call.b = view_of(problem, "b");
-  call.bias = view_of(problem, "bias");
-  call.residual = view_of(problem, "residual");
+  call.epilogue.bias = view_of(problem, "bias");
+  call.epilogue.residual = view_of(problem, "residual");
   call.m = problem.axis("m");
   call.n = problem.axis("n");
   call.k = problem.axis("k");
-  call.act = act_of(problem.option("act")).value();
+  call.epilogue.act = act_of(problem.option("act")).value();
   return call;
 }
 
@@ -73,8 +73,8 @@ Sm90Call with_arguments(Sm90Call call, const Arguments& args) {
   call.d.data = args["d"].data;
   call.a.data = args["a"].data;
   call.b.data = args["b"].data;
-  call.bias.data = args["bias"].data;
-  call.residual.data = args["residual"].data;
+  call.epilogue.bias.data = args["bias"].data;
+  call.epilogue.residual.data = args["residual"].data;
   return call;
 }
 

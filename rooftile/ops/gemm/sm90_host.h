@@ -2,7 +2,9 @@
 // The host's half of what the sm90 kernels of gemm share.
 #pragma once
 
+#include "rooftile/device/tensor_map.h"
 #include "rooftile/op/kernel.h"
+#include "rooftile/ops/gemm/sm90_epilogue.h"
 #include "rooftile/ops/gemm/sm90_gemm.h"
 
 namespace rooftile::ops::gemm {
@@ -13,5 +15,27 @@ Sm90Call sm90_call(const Problem& problem);
 Sm90Call with_arguments(Sm90Call call, const Arguments& args);
 /// What no sm90 kernel takes: blocks, activations with erf.
 Support supports_sm90(const Problem& problem);
+
+// --- kernels that copy their operands by TMA
+
+/// Which operands are contiguous along k; the others are along m or n.
+struct OperandLayouts {
+  bool a_is_k = true;
+  bool b_is_k = true;
+  [[nodiscard]] bool is_nt() const { return a_is_k && b_is_k; }
+};
+OperandLayouts layouts_of(const Problem& problem);
+
+/// What no kernel takes that copies its operands by TMA and multiplies them by wgmma.
+Support supports_tma(const Problem& problem);
+
+Output output_of(const Problem& problem);
+Output with_arguments(Output output, const Arguments& args);
+
+/// Boxes of `operand`, whose axis `outer` is m or n: `rows` along it and 64 along k where it is
+/// contiguous along k, else 64 along it and 64 along k.
+TensorMap operand_map(Device& device, const TensorView& operand, int outer, bool is_k, int rows);
+/// Boxes of 64 rows of D of 128 bytes.
+TensorMap output_map(Device& device, const TensorView& d);
 
 }  // namespace rooftile::ops::gemm

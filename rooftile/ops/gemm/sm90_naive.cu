@@ -19,7 +19,7 @@ __global__ void __launch_bounds__(256) naive(const Sm90Call call) {
   float sum = 0;
   for (long long p = 0; p < call.k; ++p)
     sum = fmaf(load_at(call.a, i, p), load_at(call.b, p, j), sum);
-  finish(call, i, j, sum);
+  store_at(call.d, i, j, finished(call.epilogue, i, j, sum));
 }
 
 }  // namespace

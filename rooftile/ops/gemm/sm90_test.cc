@@ -40,12 +40,12 @@ TEST(GemmSm90, WarpSpecialisedHasTheBitsOfAnH200) {
     views[i] = {memory[which].data(), arg.dtype,           arg.shape,
                 arg.strides,          device->device_id(), nullptr};
   }
-  for (const std::int64_t block_n : {256, 128}) {
-    const Config config{{{"block_n", block_n}, {"stages", block_n == 256 ? 3 : 4}}};
-    Plan(gemm.kernel("sm90_ws"), problem, *device, config).run({.stream = stream.get()}, views);
+  const KernelDef& kernel = gemm.kernel("sm90_ws");
+  for (const Config& config : kernel.configs(problem, device->properties())) {
+    Plan(kernel, problem, *device, config).run({.stream = stream.get()}, views);
     stream->synchronise();
     device->copy_to_host(*stream, host.data(), memory[0].data(), static_cast<std::int64_t>(bytes));
-    EXPECT_EQ(h200::hash(host.data(), bytes), kHashOf512) << block_n;
+    EXPECT_EQ(h200::hash(host.data(), bytes), kHashOf512) << config.text();
     const std::vector<SimLaunch> launches = device->take_launches();
     ASSERT_EQ(launches.size(), 1u);
     const SimCounters& counters = launches[0].counters;

@@ -65,7 +65,8 @@ __global__ void __launch_bounds__(kThreads* kThreads) tiled(const Sm90Call call)
   ROOFTILE_UNROLL for (int i = 0; i < kEach; ++i) ROOFTILE_UNROLL for (int j = 0; j < kEach; ++j) {
     const long long row = first_i + y + i * kThreads;
     const long long column = first_j + x + j * kThreads;
-    if (row < call.m && column < call.n) finish(call, row, column, sum[i][j]);
+    if (row < call.m && column < call.n)
+      store_at(call.d, row, column, finished(call.epilogue, row, column, sum[i][j]));
   }
 }
 

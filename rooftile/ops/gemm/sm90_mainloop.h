@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+// The inner loop of the warp-specialised kernels: one thread copies steps of kStepK columns of both
+// operands by TMA into a ring of stages, consumer warpgroups multiply them with wgmma. Both
+// operands of 16 bits, each k-major (k contiguous in memory) or mn-major. Sources of the ideas:
+// NVIDIA CUTLASS, "Efficient GEMM in CUDA" (warp specialisation); P. Andersch and others, "Fast
+// CUDA kernels for Hopper", 2024.
+#pragma once
+
+#include "rooftile/tile/kernel_table.h"
+#include "rooftile/tile/tensor_map.h"
+#if ROOFTILE_DEVICE_CODE
+#include "rooftile/hardware/swizzle.h"
+#include "rooftile/tile/language.h"
+#include "rooftile/tile/pipeline.h"
+#include "rooftile/tile/ptx/tma.h"
+#include "rooftile/tile/ptx/wgmma.h"
+#include "rooftile/tile/unroll.h"
+#endif
+
+namespace rooftile::ops::gemm {
+
+constexpr int kStepK = 64;        // elements: a row of 128 bytes, one period of the swizzle
+constexpr int kRowBytes = 128;    // of a tile in shared memory
+constexpr int kAlignment = 1024;  // of a tile: the swizzle's pattern
+constexpr int kWarpgroup = 128;
+
+/// Bytes of shared memory of the ring: kRows of the left operand and kColumns of the right one.
+template <int kRows, int kColumns, int kStages>
+struct Ring {
+  static constexpr int kLeft = kRows * kRowBytes;
+  static constexpr int kRight = kColumns * kRowBytes;
+  static constexpr int kStage = kLeft + kRight;
+  static constexpr int kBytes = kStages * kStage;
+};
+
+#if ROOFTILE_DEVICE_CODE
+
+/// A cluster's blocks that share the right operand: each loads its part, for all.
+struct Cluster {
+  int rank = 0;
+  int blocks = 1;
+  __device__ __forceinline__ uint16_t mask() const {
+    return static_cast<uint16_t>((1u << blocks) - 1);
+  }
+};
+
+/// kExtent rows or columns of an operand, kStepK along k. mn-major: boxes of 64 columns.
+template <Major kMajor, int kExtent>
+struct OperandTile {
+  static constexpr int kBoxColumns = 64;
+  static constexpr int kBoxBytes = kBoxColumns * kStepK * 2;
+  static constexpr WgmmaLayout kLayout = kMajor == Major::k
+                                             ? k_major_rows(Swizzle::bytes128)
+                                             : WgmmaLayout{Swizzle::bytes128, 1024, kBoxBytes, 0};
+  static constexpr uint32_t kBytesOfK16 = kMajor == Major::k ? 32 : 16 * kRowBytes;
+
+  /// The part of the tile that begins at (first, k) which block `rank` of `blocks` loads.
+  static __device__ __forceinline__ void load(unsigned char* tile, const TensorMap* map,
+                                              Mbarrier* full, int first, int k, Cluster cluster) {
+    const auto load_box = [&](unsigned char* to, BoxAt<2> at) {
+      if (cluster.blocks == 1)
+        tma_load(to, map, full, at);
+      else
+        tma_load_multicast(to, map, full, cluster.mask(), at);
+    };
+    if constexpr (kMajor == Major::k) {
+      const int row = cluster.rank * (kExtent / cluster.blocks);
+      load_box(tile + row * kRowBytes, box_at(k, first + row));
+    } else {
+      const int boxes = kExtent / kBoxColumns / cluster.blocks;
+      for (int box = cluster.rank * boxes; box < (cluster.rank + 1) * boxes; ++box)
+        load_box(tile + box * kBoxBytes, box_at(first + box * kBoxColumns, k));
+    }
+  }
+
+  /// 64 rows or more from `row` on, a multiple of 64.
+  static __device__ __forceinline__ uint64_t descriptor(const unsigned char* tile, int row) {
+    return wgmma_descriptor(tile + row * kRowBytes, kLayout);
+  }
+};
+
+/// What producer and consumers agree on. kRowTiles: 64 rows each, of one consumer.
+template <class T, Major kMajorLeft, Major kMajorRight, int kConsumers, int kRowTiles, int kColumns,
+          int kStages>
+struct Mainloop {
+  static constexpr int kRowsOfConsumer = 64 * kRowTiles;
+  static constexpr int kRows = kConsumers * kRowsOfConsumer;
+  using Shape = Ring<kRows, kColumns, kStages>;
+  using Left = OperandTile<kMajorLeft, kRows>;
+  using Right = OperandTile<kMajorRight, kColumns>;
+  using Mma = Wgmma<T, T, float, kColumns, kMajorLeft, kMajorRight>;
+  using Sum = float[kRowTiles][Mma::kRegisters];
+  using Stages = tile::Pipeline<kStages>;
+  using Position = tile::RingPosition<kStages>;
+
+  /// The producer's thread: steps `first` to `last` of the tile at (row, column).
+  static __device__ __forceinline__ void produce(unsigned char* ring, Stages& stages, Position& at,
+                                                 const TensorMap* left, const TensorMap* right,
+                                                 int row, int column, int first, int last,
+                                                 Cluster cluster) {
+    for (int step = first; step < last; ++step) {
+      unsigned char* const stage = ring + at.stage * Shape::kStage;
+      Mbarrier* const full = &stages.full[at.stage];
+      stages.acquire(at, Shape::kStage);
+      Left::load(stage, left, full, row, step * kStepK, Cluster{});
+      Right::load(stage + Shape::kLeft, right, full, column, step * kStepK, cluster);
+      at.advance();
+    }
+  }
+
+  /// All threads of a consumer: sum = the product of `steps` steps; the registers are ready after.
+  static __device__ __forceinline__ void consume(unsigned char* ring, Stages& stages, Position& at,
+                                                 Sum& sum, int steps, int consumer,
+                                                 int cluster_blocks) {
+    const int thread = static_cast<int>(threadIdx.x) % kWarpgroup;
+    int previous = -1;
+    for (int step = 0; step < steps; ++step) {
+      stages.wait(at);
+      const unsigned char* const stage = ring + at.stage * Shape::kStage;
+      const uint64_t right = Right::descriptor(stage + Shape::kLeft, 0);
+      ROOFTILE_UNROLL for (int t = 0; t < kRowTiles; ++t) {
+        const uint64_t left = Left::descriptor(stage, consumer * kRowsOfConsumer + 64 * t);
+        wgmma_fence(sum[t]);
+        ROOFTILE_UNROLL for (int j = 0; j < kStepK / Mma::kK; ++j)
+            Mma::ss(sum[t], advanced(left, j * Left::kBytesOfK16),
+                    advanced(right, j * Right::kBytesOfK16), step != 0 || j != 0);
+      }
+      wgmma_commit_group();
+      wait_for<1>(sum);  // the step before this one has read its stage
+      if (previous >= 0) stages.release(previous, thread, cluster_blocks);
+      previous = at.stage;
+      at.advance();
+    }
+    wait_for<0>(sum);
+    if (previous >= 0) stages.release(previous, thread, cluster_blocks);
+  }
+
+ private:
+  template <int kGroups>
+  static __device__ __forceinline__ void wait_for(Sum& sum) {
+    if constexpr (kRowTiles == 1)
+      wgmma_wait_group<kGroups>(sum[0]);
+    else
+      wgmma_wait_group<kGroups>(sum[0], sum[1]);
+  }
+};
+
+#endif
+
+}  // namespace rooftile::ops::gemm

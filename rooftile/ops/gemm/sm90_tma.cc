@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+// Operands and results of gemm as TMA sees them.
+#include <string>
+
+#include "rooftile/ops/gemm/sm90_host.h"
+#include "rooftile/ops/gemm/sm90_mainloop.h"
+
+namespace rooftile::ops::gemm {
+namespace {
+
+constexpr std::int64_t kTmaBytes = 16;  // rows lie at multiples of it
+constexpr std::int64_t kMostExtent = std::int64_t{1} << 31;
+
+/// Bytes from one row to the next; where there is no next, any that TMA takes.
+std::int64_t row_bytes(const ArgChoice& arg, int inner) {
+  const int outer = 1 - inner;
+  return arg.shape[outer] > 1 ? arg.strides[outer] * info(arg.dtype).unit_bytes : kTmaBytes;
+}
+
+/// Why TMA cannot copy the matrix, whose axis `inner` is contiguous; empty: it can.
+std::string tma_reason(const ArgChoice& arg, int inner) {
+  const std::string name = arg.name;
+  if (arg.shape[inner] > 1 && arg.strides[inner] != 1)
+    return name + " must be contiguous along one of its axes";
+  const std::int64_t bytes = row_bytes(arg, inner);
+  if (bytes <= 0 || bytes % kTmaBytes != 0)
+    return name + ": TMA needs rows that are a multiple of 16 bytes apart, these are " +
+           std::to_string(bytes);
+  if (arg.offset * info(arg.dtype).unit_bytes % kTmaBytes != 0)
+    return name + ": TMA needs an address aligned to 16 bytes";
+  return "";
+}
+
+/// D's rows must also end at such a multiple: TMA writes no less.
+bool can_store(const Problem& problem) {
+  const ArgChoice& d = problem.arg("d");
+  return (d.dtype == problem.dtype("a") || d.dtype == DType::f32) && tma_reason(d, 1).empty() &&
+         d.shape[1] * info(d.dtype).unit_bytes % kTmaBytes == 0;
+}
+
+TensorMapSpec spec_of(const TensorView& view, int inner) {
+  TensorMapSpec spec;
+  spec.data = view.data;
+  spec.dtype = view.dtype;
+  spec.extent = {view.extent(inner), view.extent(1 - inner)};
+  const std::int64_t bytes = info(view.dtype).unit_bytes;
+  spec.stride_bytes = {bytes,
+                       view.extent(1 - inner) > 1 ? view.stride(1 - inner) * bytes : kTmaBytes};
+  spec.swizzle = Swizzle::bytes128;
+  return spec;
+}
+
+}  // namespace
+
+OperandLayouts layouts_of(const Problem& problem) {
+  const ArgChoice& a = problem.arg("a");
+  const ArgChoice& b = problem.arg("b");
+  // A matrix of one row or column is contiguous along both: that which TMA can copy.
+  const auto is_along = [](const ArgChoice& arg, int inner) {
+    return tma_reason(arg, inner).empty();
+  };
+  return {is_along(a, 1) || !is_along(a, 0), is_along(b, 0) || !is_along(b, 1)};
+}
+
+Support supports_tma(const Problem& problem) {
+  const DType dtype = problem.dtype("a");
+  if (dtype != DType::bf16 && dtype != DType::fp16) return unsupported("a must be bf16 or fp16");
+  if (problem.dtype("b") != dtype) return unsupported("b must have a's dtype");
+  if (Support general = supports_sm90(problem); !general) return general;
+  if (problem.axis("k") == 0) return unsupported("k is 0: there is nothing to copy");
+  for (const char* axis : {"m", "n", "k"})
+    if (problem.axis(axis) >= kMostExtent)
+      return unsupported(std::string(axis) + " must be below 2^31");
+  const OperandLayouts layouts = layouts_of(problem);
+  std::string reason = tma_reason(problem.arg("a"), layouts.a_is_k ? 1 : 0);
+  if (reason.empty()) reason = tma_reason(problem.arg("b"), layouts.b_is_k ? 0 : 1);
+  return reason.empty() ? supported() : unsupported(std::move(reason));
+}
+
+Output output_of(const Problem& problem) {
+  const Sm90Call call = sm90_call(problem);
+  Output output{.d = call.d, .epilogue = call.epilogue, .m = call.m, .n = call.n};
+  output.by_tma = can_store(problem);
+  output.is_plain = output.by_tma && problem.dtype("d") == problem.dtype("a") &&
+                    !problem.has("bias") && !problem.has("residual") &&
+                    call.epilogue.act == Act::none;
+  return output;
+}
+
+Output with_arguments(Output output, const Arguments& args) {
+  output.d.data = args["d"].data;
+  output.epilogue.bias.data = args["bias"].data;
+  output.epilogue.residual.data = args["residual"].data;
+  return output;
+}
+
+TensorMap operand_map(Device& device, const TensorView& operand, int outer, bool is_k, int rows) {
+  TensorMapSpec spec = spec_of(operand, is_k ? 1 - outer : outer);
+  spec.box = {kStepK, is_k ? rows : kStepK};
+  return make_tensor_map(device, spec);
+}
+
+TensorMap output_map(Device& device, const TensorView& d) {
+  TensorMapSpec spec = spec_of(d, 1);
+  spec.box = {static_cast<std::int32_t>(128 / info(d.dtype).unit_bytes), kBoxRows};
+  return make_tensor_map(device, spec);
+}
+
+}  // namespace rooftile::ops::gemm
