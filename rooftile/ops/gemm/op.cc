@@ -227,6 +227,12 @@ std::vector<Case> cases() {
     add("edges", "m=136 n=520 k=136 layout=nt d=f32 bias=f32 act=silu" + dtype);
     add("edges", "m=129 n=328 k=64 layout=nt bias=bf16 act=gelu_tanh residual=fp16" + dtype);
     add("edges", "m=130 n=100 k=64 layout=nt d.stride=104,1 act=relu" + dtype);
+    // Few rows, k long enough to be split.
+    add("edges", "m=1 n=520 k=1048 layout=nt" + dtype);
+    add("edges", "m=3 n=129 k=1536 layout=nt bias=f32 act=silu residual=f32" + dtype);
+    add("edges", "m=12 n=264 k=648 layout=nt d=f32 bias=bf16" + dtype);
+    add("edges", "m=40 n=136 k=1000 layout=nt residual=bf16 act=gelu_tanh" + dtype);
+    add("edges", "m=100 n=392 k=584 layout=nt d.stride=1,100" + dtype);
     add("edges", "m=12 n=20 k=64 data=zeros" + dtype);
   }
   add("edges", "m=9 n=40 k=100 a=bf16 b=f32 d=fp16 bias=bf16 residual=f32");
