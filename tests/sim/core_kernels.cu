@@ -3,6 +3,7 @@
 #include "rooftile/formats/bf16.h"
 #include "rooftile/tile/kernel_table.h"
 #include "rooftile/tile/language.h"
+#include "rooftile/tile/ptx/grid_dependency.h"
 #include "rooftile/tile/ptx/named_barrier.h"
 
 #if ROOFTILE_DEVICE_CODE
@@ -173,6 +174,21 @@ __global__ void in_common(float* data, float* out) {
   }
 }
 
+// Launched behind another that wrote `data`. 1: nobody waits; 2: a thread waits, and nothing orders
+// the others behind it.
+template <int kFault>
+__global__ void behind(float* data) {
+  if (kFault == 0 || (kFault == 2 && threadIdx.x == 0)) rooftile::wait_for_grid();
+  data[threadIdx.x] += 1;
+}
+
+// One thread waits for all.
+__global__ void behind_one(float* data) {
+  if (threadIdx.x == 0) rooftile::wait_for_grid();
+  __syncthreads();
+  data[threadIdx.x] += 1;
+}
+
 // Reads memory that the host never filled.
 __global__ void copy(const float* in, float* out) { out[threadIdx.x] = in[threadIdx.x]; }
 
@@ -213,5 +229,6 @@ ROOFTILE_KERNEL_TABLE(core_kernels, ENTRY(reverse<0>), ENTRY(reverse<1>), ENTRY(
                       ENTRY(together<0>), ENTRY(together<1>), ENTRY(together<2>),
                       ENTRY(together<3>), ENTRY(in_place<0>), ENTRY(in_place<1>),
                       ENTRY(in_place<2>), ENTRY(in_common<0>), ENTRY(in_common<1>),
-                      ENTRY(in_common<2>), ENTRY(copy), ENTRY(stop), ENTRY(histogram),
+                      ENTRY(in_common<2>), ENTRY(behind<0>), ENTRY(behind<1>), ENTRY(behind<2>),
+                      ENTRY(behind_one), ENTRY(copy), ENTRY(stop), ENTRY(histogram),
                       ENTRY(leave_early))

@@ -200,6 +200,31 @@ TEST(SimCore, FindingsNameBlockThreadLineAndVariable) {
   EXPECT_NE(text.find("block (0,0,0) thread "), std::string::npos) << text;
 }
 
+TEST(SimCore, LaunchesThatOverlapMustWait) {
+  for (const SimOptions& options : schedules(4)) {
+    Simulated sim;
+    sim.device->set_options(options);
+    float* data = sim.memory(ramp(64));
+    const LaunchShape plain{{1}, {64}};
+    LaunchShape overlapping = plain;
+    overlapping.programmatic_overlap = true;
+    const auto behind = [&](const std::string& kernel, const LaunchShape& shape) {
+      launch(*sim.stream, find_kernel(core_kernels, "behind<1>"), plain, data);
+      return sim.run(core_kernels, kernel, shape, data);
+    };
+    EXPECT_EQ(findings(behind("behind<1>", plain)), "");
+    EXPECT_EQ(findings(behind("behind<0>", overlapping)), "");
+    EXPECT_EQ(findings(behind("behind_one", overlapping)), "");
+    EXPECT_TRUE(has(behind("behind<1>", overlapping), missing_wait));
+    EXPECT_TRUE(has(behind("behind<2>", overlapping), missing_wait));
+    // A copy lies between: it waits for the kernel, and the launch for it.
+    launch(*sim.stream, find_kernel(core_kernels, "behind<1>"), plain, data);
+    const float one = 1;
+    sim.device->copy_to_device(*sim.stream, data, &one, sizeof one);
+    EXPECT_EQ(findings(sim.run(core_kernels, "behind<1>", overlapping, data)), "");
+  }
+}
+
 TEST(SimCore, TrapsEndTheLaunchAndTheDeviceGoesOn) {
   Simulated sim;
   const float* in = sim.memory(ramp(32));

@@ -75,6 +75,7 @@ void Block::start(Cluster& in, std::uint32_t rank_in_cluster, std::uint32_t numb
   barrier_arrived = barrier_votes = 0;
   barrier_waiting.clear();
   for (NamedBarrier& barrier : named) barrier = NamedBarrier{};
+  grid_waits.clear();
   read_sets_used = actors_used_ = 0;
   free_read_sets.clear();
   engines.reset();

@@ -18,6 +18,7 @@ struct Check {
   const Thread& thread;
   Block* owner;  // of shared memory; null: global memory
   std::uint32_t launch;
+  std::uint32_t ahead;  // the launch that it may overlap; 0: none
   Epoch now;
 };
 
@@ -77,6 +78,21 @@ void report_uninitialised(const Check& check, std::uint64_t address) {
   report(FindingKind::uninitialised, check.access.pc, 0,
          describe_actor(check.access.block(), check.access.actor) + " reads " +
              where(check, address) + ", which nothing has written");
+}
+
+/// What the kernel ahead did with the cell, when this launch may overlap it.
+void check_grid_ahead(const Check& check, const Cell& cell, std::uint64_t address) {
+  const bool is_written = cell.write.launch() == check.ahead;
+  const bool is_read = check.access.is_write && cell.read.launch() == check.ahead;
+  if (!is_written && !is_read) return;
+  if (knows_grid_ahead(check.observer, check.access.thread)) return;
+  const std::uint32_t pc = check.access.pc;
+  if (!is_new_finding(FindingKind::missing_wait, pc, 0)) return;
+  report(FindingKind::missing_wait, pc, 0,
+         describe_actor(check.access.block(), check.access.actor) +
+             (check.access.is_write ? " writes " : " reads ") + where(check, address) +
+             ", which the kernel ahead " + (is_written ? "writes" : "reads") +
+             ": it may still run, no griddepcontrol.wait comes before");
 }
 
 /// Written by a thread, read by an engine: the writer's proxy fence, or one of the thread that
@@ -220,6 +236,8 @@ void check_cells(const Check& check, Shadow& shadow, std::uint64_t offset, std::
       if (check.owner != nullptr) {
         forget_earlier_blocks(check, cell);
         if (!check.access.is_write && cell.write.bits == 0) report_uninitialised(check, at);
+      } else if (check.ahead != 0) {
+        check_grid_ahead(check, cell, at);
       }
       if (check.access.is_write)
         check_write(check, cell, at);
@@ -236,7 +254,9 @@ Check make_check(const AccessCheck& access, Block* owner) {
   const Launch& launch = access.observer->worker.launch;
   Epoch now = Epoch::make(launch.serial, access.block().number, access.actor, access.clock);
   if (access.is_strong) now.bits |= Epoch::kStrong;
-  return {access, *access.observer, (*access.observer)[access.thread], owner, launch.serial, now};
+  return {access, *access.observer, (*access.observer)[access.thread],
+          owner,  launch.serial,    launch.ahead,
+          now};
 }
 
 }  // namespace

@@ -113,13 +113,14 @@ std::vector<SimLine> lines_of(const Launch& launch) {
 std::unique_ptr<Launch, LaunchDeleter> make_launch(const GpuKernel& kernel,
                                                    const LaunchShape& shape, void** args,
                                                    const SimOptions& options, const Gpu& gpu,
-                                                   L2Cache& l2) {
+                                                   L2Cache& l2, bool follows_kernel) {
   check_launch(shape, gpu, 0);
   std::unique_ptr<Launch, LaunchDeleter> launch(new Launch);
   launch->kernel = kernel;
   launch->shape = shape;
   launch->options = options;
   launch->l2 = &l2;
+  launch->may_overlap = shape.programmatic_overlap && follows_kernel;
   launch->call = reinterpret_cast<void (*)(void**)>(const_cast<void*>(kernel.simulated->code));
   launch->module = &Module::of(kernel.simulated->code);
   launch->clusters = shape.grid.count() / shape.cluster.count();
@@ -132,6 +133,7 @@ SimLaunch run_launch(Launch& launch) {
   const std::scoped_lock lock(machine_mutex());
   const auto start = std::chrono::steady_clock::now();
   launch.serial = next_launch_serial();
+  launch.ahead = launch.may_overlap ? launch.serial - 1 : 0;
   launch.global_shadow = &global_shadow();
   GlobalMemory& memory = GlobalMemory::get();
   memory.clear_touched();

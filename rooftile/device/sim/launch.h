@@ -21,7 +21,7 @@ struct LaunchDeleter {
 std::unique_ptr<Launch, LaunchDeleter> make_launch(const GpuKernel& kernel,
                                                    const LaunchShape& shape, void** args,
                                                    const SimOptions& options, const Gpu& gpu,
-                                                   L2Cache& l2);
+                                                   L2Cache& l2, bool follows_kernel);
 
 /// Runs it to its end. Findings and counters are in the result; throws nothing of the kernel's.
 SimLaunch run_launch(Launch& launch);

@@ -89,6 +89,7 @@ struct Thread {
   std::uint32_t fenced_clock = 0, fenced_floor = 0;
   std::uint32_t proxy_clock = 0, proxy_floor = 0;
   std::uint64_t cluster_phase = 0;  // of the cluster's barrier, when it arrived
+  bool knows_grid_ahead = false;    // that the kernel ahead has ended
   // A loop that waits with atomics: the address of the last that changed nothing, and how often.
   std::uint64_t spin_address = 0;
   std::uint32_t spins = 0;
@@ -201,6 +202,7 @@ struct Block {
   int barrier_votes = 0;  // of those that arrived, with a true predicate
   int barrier_result = 0;
   std::array<NamedBarrier, kNamedBarriers> named;
+  std::vector<std::pair<int, std::uint32_t>> grid_waits;  // threads, and their clocks then
   std::vector<std::unique_ptr<ReadSet>> read_sets;
   std::size_t read_sets_used = 0;
   std::vector<std::uint32_t> free_read_sets;  // of these
@@ -284,6 +286,8 @@ struct Launch {
   void (*call)(void**) = nullptr;
   const Module* module = nullptr;
   std::uint32_t serial = 1;           // of Epoch
+  bool may_overlap = false;           // the kernel ahead of it
+  std::uint32_t ahead = 0;            // that kernel's serial; 0: none that it may overlap
   std::uint64_t resident_blocks = 1;  // that the device holds at once
   Shadow* global_shadow = nullptr;
   L2Cache* l2 = nullptr;
@@ -394,6 +398,10 @@ void learn(Block& block, int thread, const Knowledge& known);
 /// The same for an engine: it has done everything up to `clock`.
 void publish_actor(Knowledge& known, const Block& block, int actor, std::uint32_t clock);
 void learn_actor(Block& block, int thread, int actor, std::uint32_t clock);
+
+// --- launches that overlap (grid_dependency.cc)
+/// Whether the thread has waited for the kernel ahead, or comes after one that has.
+[[nodiscard]] bool knows_grid_ahead(Block& observer, int thread);
 
 // --- checks of memory (checks.cc)
 struct AccessCheck {

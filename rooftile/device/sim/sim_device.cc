@@ -62,6 +62,7 @@ class SimGpu final : public SimDevice {
   }
   void release(void* memory) noexcept override { sim::GlobalMemory::get().release(memory); }
   void copy_to_device(Stream&, void* to, const void* from, std::int64_t bytes) override {
+    follows_kernel_ = false;
     std::memcpy(to, from, static_cast<std::size_t>(bytes));
     sim::GlobalMemory::get().mark_initialised(reinterpret_cast<std::uint64_t>(to),
                                               static_cast<std::uint64_t>(bytes));
@@ -80,12 +81,16 @@ class SimGpu final : public SimDevice {
     return sim::encode_tensor_map(spec);
   }
   void synchronise() override {
+    follows_kernel_ = false;
     if (unreported_.empty()) return;
     const std::string text = std::move(unreported_);
     unreported_.clear();
     throw Error(ErrorCode::device, text);
   }
-  void flush_caches(Stream&) override { l2_.flush(); }
+  void flush_caches(Stream&) override {
+    follows_kernel_ = false;
+    l2_.flush();
+  }
   [[nodiscard]] std::vector<Probe> probes() override { return {}; }
   [[nodiscard]] Ceilings sheet() const override { return data_sheet(gpu_); }
 
@@ -113,7 +118,8 @@ class SimGpu final : public SimDevice {
   std::vector<SimLaunch> take_launches() override { return std::exchange(launches_, {}); }
 
   void run(const GpuKernel& kernel, const LaunchShape& shape, void** args) {
-    const auto launch = sim::make_launch(kernel, shape, args, options_, gpu_, l2_);
+    const auto launch = sim::make_launch(kernel, shape, args, options_, gpu_, l2_, follows_kernel_);
+    follows_kernel_ = true;
     launches_.push_back(sim::run_launch(*launch));
     if (launches_.size() > kKeptLaunches) launches_.erase(launches_.begin());
     const SimLaunch& done = launches_.back();
@@ -135,6 +141,7 @@ class SimGpu final : public SimDevice {
   SimOptions options_;
   std::vector<SimLaunch> launches_;
   std::string unreported_;
+  bool follows_kernel_ = false;  // the next launch comes right behind another
 };
 
 Device& SimStream::device() const { return gpu_; }

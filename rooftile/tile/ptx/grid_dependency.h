@@ -2,11 +2,14 @@
 // Launches that overlap: a kernel that was launched with LaunchShape::programmatic_overlap may
 // begin before the one ahead of it has ended. Source: PTX ISA, "griddepcontrol".
 //
-// The simulator runs launches one after another, which is one of the legal executions: a wait that
-// is missing is not found.
+// The simulator runs launches one after another, which is one of the legal executions. It reports
+// accesses of what the kernel ahead read or wrote that nothing waited for.
 #pragma once
 
 #include "rooftile/tile/language.h"
+#ifndef __CUDACC__
+#include "rooftile/tile/sim/async.h"
+#endif
 
 namespace rooftile {
 
@@ -14,6 +17,8 @@ namespace rooftile {
 __device__ __forceinline__ void wait_for_grid() {
 #ifdef __CUDACC__
   asm volatile("griddepcontrol.wait;" ::: "memory");
+#else
+  sim::wait_for_grid();
 #endif
 }
 

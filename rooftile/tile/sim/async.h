@@ -54,6 +54,9 @@ void bulk_commit();
 /// sources).
 void bulk_wait(uint32_t pending, bool reads);
 
+// --- launches that overlap (device/sim/grid_dependency.cc)
+void wait_for_grid();
+
 // --- cp.async (device/sim/cp_async.cc)
 void cp_async(void* destination, const void* source, uint32_t bytes, uint32_t source_bytes);
 void cp_async_commit();
