@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # rooftile_layer(NAME [DEPENDS layer...]): the static library of rooftile/NAME and one test program of
 # its *_test.cc and *_test.cu files. Sources are globbed, so that a new kernel is one file and one line
-# in a list. What lies in a folder cuda/ needs the CUDA toolkit.
+# in a list. What lies in a folder cuda/ needs the CUDA toolkit; sm80_*.cu is compiled for every
+# architecture from sm_80 on.
 function(rooftile_layer name)
   cmake_parse_arguments(ARG "" "" "DEPENDS" ${ARGN})
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS RELATIVE "${PROJECT_SOURCE_DIR}"
@@ -17,7 +18,11 @@ function(rooftile_layer name)
   list(FILTER kernels INCLUDE REGEX "\\.cu$")
   add_library(rooftile_${name} STATIC ${sources})
   target_link_libraries(rooftile_${name} PUBLIC rooftile_settings)
+  set(portable ${kernels})
+  list(FILTER portable INCLUDE REGEX "/sm80_[^/]*$")
+  list(FILTER kernels EXCLUDE REGEX "/sm80_[^/]*$")
   rooftile_add_kernels(rooftile_${name} ${kernels})
+  rooftile_add_kernels(rooftile_${name} ${portable} ARCHITECTURES ${ROOFTILE_PORTABLE_ARCHITECTURES})
   foreach(layer IN LISTS ARG_DEPENDS)
     target_link_libraries(rooftile_${name} PUBLIC rooftile_${layer})
   endforeach()

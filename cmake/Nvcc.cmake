@@ -6,6 +6,8 @@
 # C++20 for it.
 set(ROOFTILE_WITH_CUDA AUTO CACHE STRING "kernels for NVIDIA GPUs: AUTO, ON or OFF")
 set(ROOFTILE_CUDA_ARCHITECTURES "90a" CACHE STRING "what nvcc compiles for, as 90a;100a")
+set(ROOFTILE_PORTABLE_ARCHITECTURES "" CACHE STRING
+    "the same for the portable kernels, sm80_*.cu; empty: what this nvcc knows of 90, 80, 100 and 120")
 
 # The oldest toolkit that has cudaGetDriverEntryPointByVersion.
 set(ROOFTILE_LEAST_CUDA 12.5)
@@ -37,6 +39,14 @@ function(rooftile_find_nvcc)
       set(status "nvcc ${version} is older than ${ROOFTILE_LEAST_CUDA}")
     else()
       set(ROOFTILE_HAS_CUDA TRUE PARENT_SCOPE)
+      if(NOT ROOFTILE_PORTABLE_ARCHITECTURES)
+        # The first one's registers are those of the report.
+        set(portable 90 80)
+        if(version VERSION_GREATER_EQUAL 12.8)
+          list(APPEND portable 100 120)
+        endif()
+        set(ROOFTILE_PORTABLE_ARCHITECTURES "${portable}" PARENT_SCOPE)
+      endif()
       set(status "nvcc ${version}, architectures ${ROOFTILE_CUDA_ARCHITECTURES}")
       set(ROOFTILE_CUDA_STATUS "${status}" PARENT_SCOPE)
       return()

@@ -81,5 +81,35 @@ __device__ inline void store_at(const MatrixView& view, long long i, long long j
   tile::store_element(view.data, view.type, i * view.stride_i + j * view.stride_j, value);
 }
 
+/// Finishes the sums of (i, j) and (i, j + 1), where that column is there, and stores them, at once
+/// where `stores_pairs` (of sm90_host.h) says that j even allows it.
+__device__ inline void finish_and_store_two(const MatrixView& d, const Epilogue& epilogue,
+                                            long long i, long long j, long long n,
+                                            bool stores_pairs, float2 sum) {
+  const bool has_second = j + 1 < n;
+  const float values[2] = {finished(epilogue, i, j, sum.x),
+                           has_second ? finished(epilogue, i, j + 1, sum.y) : 0.0F};
+  if (!stores_pairs || !has_second) {
+    store_at(d, i, j, values[0]);
+    if (has_second) store_at(d, i, j + 1, values[1]);
+    return;
+  }
+  const long long at = i * d.stride_i + j;
+  switch (d.type) {
+    case tile::Element::f32:
+      *reinterpret_cast<float2*>(static_cast<float*>(d.data) + at) =
+          make_float2(values[0], values[1]);
+      break;
+    case tile::Element::bf16:
+      *reinterpret_cast<uint32_t*>(static_cast<uint16_t*>(d.data) + at) =
+          tile::PackOf<bf16>::pack(values);
+      break;
+    case tile::Element::fp16:
+      *reinterpret_cast<uint32_t*>(static_cast<uint16_t*>(d.data) + at) =
+          tile::PackOf<fp16>::pack(values);
+      break;
+  }
+}
+
 }  // namespace ops::gemm
 }  // namespace rooftile

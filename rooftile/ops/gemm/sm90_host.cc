@@ -55,6 +55,12 @@ Support supports_sm90(const Problem& problem) {
   return supported();
 }
 
+bool stores_pairs(const MatrixView& d) {
+  const std::uintptr_t bytes = d.type == tile::Element::f32 ? 8 : 4;
+  return d.stride_j == 1 && d.stride_i % 2 == 0 &&
+         reinterpret_cast<std::uintptr_t>(d.data) % bytes == 0;
+}
+
 Sm90Call sm90_call(const Problem& problem) {
   Sm90Call call;
   call.d = view_of(problem, "d");

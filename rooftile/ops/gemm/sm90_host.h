@@ -13,6 +13,8 @@ namespace rooftile::ops::gemm {
 Sm90Call sm90_call(const Problem& problem);
 /// The addresses of one run.
 Sm90Call with_arguments(Sm90Call call, const Arguments& args);
+/// Whether pairs of columns of D, the first even, are adjacent and aligned to their size.
+bool stores_pairs(const MatrixView& d);
 /// What no sm90 kernel takes: blocks, activations with erf.
 Support supports_sm90(const Problem& problem);
 

@@ -58,7 +58,7 @@ struct StreamOutput {
   MatrixView d;
   Epilogue epilogue;
   long long m = 0, n = 0;
-  bool stores_pairs = false;  // D is of 16 bits, and pairs of its columns are aligned
+  bool stores_pairs = false;
 };
 
 #if ROOFTILE_DEVICE_CODE
@@ -79,23 +79,8 @@ __device__ __forceinline__ void write_part(float* part, const float* sum, int th
   }
 }
 
-/// Two neighbouring columns of D, of which the first is j.
-template <class T>
-__device__ __forceinline__ void store_pair(const StreamOutput& out, long long i, long long j,
-                                           float2 sum) {
-  const float values[2] = {finished(out.epilogue, i, j, sum.x),
-                           j + 1 < out.n ? finished(out.epilogue, i, j + 1, sum.y) : 0.0F};
-  if (out.stores_pairs && j + 1 < out.n) {
-    uint16_t* const row = static_cast<uint16_t*>(out.d.data) + i * out.d.stride_i;
-    *reinterpret_cast<uint32_t*>(row + j) = tile::PackOf<T>::pack(values);
-    return;
-  }
-  store_at(out.d, i, j, values[0]);
-  if (j + 1 < out.n) store_at(out.d, i, j + 1, values[1]);
-}
-
 /// Adds the blocks' parts of A's rows `first_m` on and stores this block's share of the sums.
-template <class T, int kRows, int kColumns>
+template <int kRows, int kColumns>
 __device__ __forceinline__ void add_parts(const StreamOutput& out, const Parts& parts,
                                           Cluster cluster, int first_m, int first_n) {
   using S = Shared<kRows, kColumns>;
@@ -116,7 +101,8 @@ __device__ __forceinline__ void add_parts(const StreamOutput& out, const Parts& 
       const float2 two = *reinterpret_cast<const float2*>(part + at);
       sum = make_float2(sum.x + two.x, sum.y + two.y);
     }
-    store_pair<T>(out, first_m + column, first_n + row, sum);
+    finish_and_store_two(out.d, out.epilogue, first_m + column, first_n + row, out.n,
+                         out.stores_pairs, sum);
   }
 }
 
@@ -128,7 +114,7 @@ __device__ __forceinline__ void tell(Mbarrier* barrier, Cluster cluster) {
     mbarrier_arrive_cluster(map_shared(barrier, static_cast<uint32_t>(thread)));
 }
 
-template <class T, int kRows, int kColumns, int kRegisters>
+template <int kRows, int kColumns, int kRegisters>
 __device__ __forceinline__ void reduce_and_store(
     const StreamOutput& out, Parts& parts, const float (&sum)[kRows / kConsumers / 64][kRegisters],
     Cluster cluster, int first_n) {
@@ -143,7 +129,7 @@ __device__ __forceinline__ void reduce_and_store(
                                       consumer * (kRows / kConsumers) + 64 * t);
       tell(&parts.turns->full[0], cluster);
       mbarrier_wait_cluster(&parts.turns->full[0], parts.parity);
-      add_parts<T, kRows, kColumns>(out, parts, cluster, chunk * S::kPartColumns, first_n);
+      add_parts<kRows, kColumns>(out, parts, cluster, chunk * S::kPartColumns, first_n);
       tell(&parts.turns->empty[0], cluster);
       parts.parity ^= 1;
     }
@@ -192,7 +178,7 @@ __global__ void __launch_bounds__(kThreads, 1)
     wait_for_grid();
     for (int tile = static_cast<int>(blockIdx.x) / split; tile < tiles; tile += clusters) {
       Loop::consume(shared, stages, at, sum, last - first, consumer, 1);
-      reduce_and_store<T, kRows, kColumns>(out, parts, sum, cluster, tile * kRows);
+      reduce_and_store<kRows, kColumns>(out, parts, sum, cluster, tile * kRows);
     }
   }
   __syncwarp();
@@ -274,13 +260,11 @@ Prepared prepare(const Problem& problem, Device& device, const Config& config) {
                           .cluster = {static_cast<std::uint32_t>(split)},
                           .programmatic_overlap = true};
   const Output fixed = output_of(problem);
-  const bool has_type_of_a = problem.dtype("d") == problem.dtype("a");
   return {.run = [=, &device](const Context& context, const Arguments& args) {
     if (tiles == 0) return;
     const Output bound = with_arguments(fixed, args);
     StreamOutput out{.d = bound.d, .epilogue = bound.epilogue, .m = bound.m, .n = bound.n};
-    out.stores_pairs = has_type_of_a && out.d.stride_j == 1 && out.d.stride_i % 2 == 0 &&
-                       reinterpret_cast<std::uintptr_t>(out.d.data) % 4 == 0;
+    out.stores_pairs = stores_pairs(out.d);
     const TensorMap b = operand_map(device, args["b"], 1, true, static_cast<int>(rows));
     const TensorMap a = operand_map(device, args["a"], 0, true, static_cast<int>(columns));
     launch(*context.stream, kernel, shape, b, a, out, tiles, steps, split);
