@@ -21,7 +21,8 @@ extern const KernelTable sm90_rows_kernels;
 
 namespace {
 
-constexpr int kMostThreads = 384;  // of a row; two such blocks leave 80 registers to a thread
+// Threads of a row: two blocks that keep 4 octets a thread leave it 80 registers.
+constexpr int most_threads(int kept) { return kept == 4 ? 384 : 1024; }
 
 /// s = x, or sum = x + residual.
 struct RowsCall {
@@ -152,18 +153,42 @@ __device__ float squares_of(Row<kKept>& row, float scale, float mean,
   return row_sum(squares, scratch);
 }
 
+// Eight of w or b, `absent` where there is none: issued by load(), waited for by get().
+template <bool kIsWhole>
+struct Parameters {
+  OctetRow from;
+  float absent;
+  Octet raw;
+
+  __device__ Parameters(const Matrix& vector, float value)
+      : from(vector, 0, kIsWhole), absent(value), raw() {}
+  __device__ void load(int at) {
+    if (kIsWhole && from.data != nullptr) raw = load_octet<Reuse::some>(from.data, from.type, at);
+  }
+  __device__ void get(float (&to)[kOctet], int at, int left) const {
+    if (from.data == nullptr)
+      ROOFTILE_UNROLL for (int j = 0; j < kOctet; ++j) to[j] = absent;
+    else if (kIsWhole)
+      unpack(to, raw, from.type);
+    else
+      from.template load<Reuse::some>(to, at, left);
+  }
+};
+
 template <int kKept>
 __device__ void write(Row<kKept>& row, const RowsCall& call, long long r, float scale, float mean,
                       float root) {
   const OctetRow y(call.y, r, Row<kKept>::kIsWhole);
-  const OctetRow w(call.w, 0, Row<kKept>::kIsWhole);
-  const OctetRow b(call.b, 0, Row<kKept>::kIsWhole);
+  Parameters<Row<kKept>::kIsWhole> w(call.w, 1.0F);
+  Parameters<Row<kKept>::kIsWhole> b(call.b, 0.0F);
   row.for_each([&](const float(&s)[kOctet], int at) {
-    float factor[kOctet] = {1, 1, 1, 1, 1, 1, 1, 1};
-    float shift[kOctet] = {};
+    float factor[kOctet];
+    float shift[kOctet];
     float v[kOctet];
-    if (call.w.data != nullptr) row.template load<Reuse::some>(factor, w, at);
-    if (call.b.data != nullptr) row.template load<Reuse::some>(shift, b, at);
+    w.load(at);
+    b.load(at);
+    w.get(factor, at, row.left(at));
+    b.get(shift, at, row.left(at));
     ROOFTILE_UNROLL for (int j = 0; j < kOctet; ++j) v[j] =
         fmaf((s[j] * scale - mean) * root, factor[j], shift[j]);
     row.store(v, y, at);
@@ -171,7 +196,8 @@ __device__ void write(Row<kKept>& row, const RowsCall& call, long long r, float 
 }
 
 template <int kKept>
-__global__ void __launch_bounds__(kMostThreads, 2) rows(const RowsCall call) {
+__global__ void __launch_bounds__(most_threads(kKept), kKept == 4 ? 2 : 1)
+    rows(const RowsCall call) {
   __shared__ float scratch[4][kMostWarps];
   const long long r = static_cast<long long>(blockIdx.x) * blockDim.y + threadIdx.y;
   Row<kKept> row(call, r);
@@ -226,7 +252,8 @@ Support supports(const Problem& problem, const DeviceProperties&) {
 
 Prepared prepare(const Problem& problem, Device&, const Config& config) {
   const std::int64_t kept = config.at("octets");
-  const std::uint32_t threads = row_threads(octets_of(problem.axis("cols")), kept, kMostThreads);
+  const std::uint32_t threads =
+      row_threads(octets_of(problem.axis("cols")), kept, most_threads(static_cast<int>(kept)));
   const LaunchShape shape = row_blocks(problem.axis("rows"), threads);
   const GpuKernel whole = find_kernel(sm90_rows_kernels, "rows<" + std::to_string(kept) + ">");
   const GpuKernel any = find_kernel(sm90_rows_kernels, "rows<0>");
