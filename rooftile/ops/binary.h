@@ -28,4 +28,7 @@ KernelDef binary_plain(BinaryFn fn, const std::string& op);
 /// In blocks of f32 over vectors; elements of a row adjacent.
 KernelDef binary_simd(BinaryFn fn, const std::string& op);
 
+/// On a GPU, eight elements at a time, any types and strides.
+KernelDef binary_sm90(BinaryFn fn, const std::string& op);
+
 }  // namespace rooftile::ops

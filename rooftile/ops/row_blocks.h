@@ -17,7 +17,7 @@
 
 namespace rooftile::ops {
 
-/// The type of an argument in f32, bf16 or fp16.
+/// The type of an argument that kernels compute on in f32.
 inline tile::Element element_of(DType dtype) {
   switch (dtype) {
     case DType::f32:
@@ -26,6 +26,10 @@ inline tile::Element element_of(DType dtype) {
       return tile::Element::bf16;
     case DType::fp16:
       return tile::Element::fp16;
+    case DType::e4m3:
+      return tile::Element::e4m3;
+    case DType::e5m2:
+      return tile::Element::e5m2;
     default:
       throw Error(ErrorCode::internal, "a kernel met " + std::string(name(dtype)));
   }
@@ -55,13 +59,13 @@ inline bool is_pack_aligned(const TensorView& view) {
          (view.extent(0) <= 1 || view.stride(0) * info(view.dtype).unit_bytes % 16 == 0);
 }
 
-/// Threads of a row of `units`, `each` for a thread: a power of two up to a warp, else whole warps.
-inline std::uint32_t row_threads(std::int64_t units, std::int64_t each) {
+/// Threads of a row of `units`, `each` for a thread: a power of two up to a warp, else whole warps,
+/// `most` in all.
+inline std::uint32_t row_threads(std::int64_t units, std::int64_t each, std::int64_t most = 1024) {
   constexpr std::int64_t kWarp = 32;
-  constexpr std::int64_t kMost = 1024;
   const std::int64_t wanted = std::max<std::int64_t>(1, (units + each - 1) / each);
   if (wanted > kWarp)
-    return static_cast<std::uint32_t>(std::min((wanted + kWarp - 1) / kWarp * kWarp, kMost));
+    return static_cast<std::uint32_t>(std::min((wanted + kWarp - 1) / kWarp * kWarp, most));
   std::uint32_t threads = 1;
   while (threads < wanted) threads *= 2;
   return threads;
@@ -85,15 +89,11 @@ inline LaunchShape plain_row_blocks(std::int64_t rows, std::int64_t cols) {
           .block = {.x = static_cast<std::uint32_t>(warps * 32)}};
 }
 
-/// How many packs of 16 bytes a thread keeps, for rows of `cols`: 4, less where a warp has enough
-/// threads. The first is the default.
-inline std::vector<Config> pack_configs(std::int64_t cols, DType dtype) {
-  const std::int64_t packs = cols * info(dtype).unit_bytes / 16;
-  const std::int64_t best = packs <= 32 ? 1 : packs <= 64 ? 2 : 4;
-  std::vector<Config> configs{{.values = {{"packs", best}}}};
-  for (const std::int64_t other : {1, 2, 4})
-    if (other != best) configs.push_back({.values = {{"packs", other}}});
-  return configs;
+/// How many units of 16 bytes or 8 elements (`name`) a thread keeps of a row of `units`: 4, or 1
+/// where a warp has enough threads. The first is the default.
+inline std::vector<Config> kept_configs(const char* name, std::int64_t units) {
+  const std::int64_t best = units <= 32 ? 1 : 4;
+  return {{.values = {{name, best}}}, {.values = {{name, 5 - best}}}};
 }
 
 /// What a launch of a block for each row can take.

@@ -15,8 +15,8 @@ constexpr int kWarp = 32;
 constexpr int kMostWarps = 32;  // of a block
 
 /// Butterfly over groups of `lanes` neighbours, a power of two: all get the result.
-template <class Combine>
-__device__ inline float lanes_reduce(float value, int lanes, Combine combine) {
+template <class T, class Combine>
+__device__ inline T lanes_reduce(T value, int lanes, Combine combine) {
   for (int distance = lanes / 2; distance > 0; distance /= 2)
     value = combine(value, __shfl_xor_sync(kWholeWarp, value, distance));
   return value;
@@ -24,9 +24,8 @@ __device__ inline float lanes_reduce(float value, int lanes, Combine combine) {
 
 /// combine() over the row's threads; `neutral` changes nothing. `scratch`: shared, for this call
 /// alone.
-template <class Combine>
-__device__ inline float row_reduce(float value, float neutral, float (&scratch)[kMostWarps],
-                                   Combine combine) {
+template <class T, class Combine>
+__device__ inline T row_reduce(T value, T neutral, T (&scratch)[kMostWarps], Combine combine) {
   if (blockDim.x <= kWarp) return lanes_reduce(value, static_cast<int>(blockDim.x), combine);
   value = lanes_reduce(value, kWarp, combine);
   const int lane = static_cast<int>(threadIdx.x) % kWarp;

@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// The activations of core/expression.h as the cpu's vector code names them (simd_activation.inc).
+// The activations of core/expression.h as kernels know them (simd_activation.inc,
+// tile/activation.h), by name.
 #pragma once
 
-#include <cstdint>
 #include <string>
 #include <string_view>
 #include <utility>
 
 #include "rooftile/base/error.h"
+#include "rooftile/tile/act.h"
 
 namespace rooftile {
-
-enum class Act : std::uint8_t { none, relu, silu, gelu, gelu_tanh, sigmoid, tanh };
 
 /// The one with this name. Throws Error(internal) for one that expressions know and this does not.
 inline Act act_of(std::string_view name) {
@@ -22,7 +21,7 @@ inline Act act_of(std::string_view name) {
   for (const auto& [known, act] : kActs)
     if (known == name) return act;
   throw Error(ErrorCode::internal,
-              "the cpu's kernels do not know the activation '" + std::string(name) + "'");
+              "kernels do not know the activation '" + std::string(name) + "'");
 }
 
 }  // namespace rooftile

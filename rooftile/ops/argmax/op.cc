@@ -82,12 +82,14 @@ std::vector<Case> cases() {
     const std::string dtype = " x=" + std::string(x);
     edge("rows=0 cols=8" + dtype);
     for (const int cols : {1, 2, 7, 15, 16, 17, 33, 255, 1023, 1024, 1025, 4097, 16385}) {
-      edge("rows=5 cols=" + std::to_string(cols) + dtype);
-      edge("rows=5 data=uniform cols=" + std::to_string(cols) + dtype);
-      edge("rows=8 data=extreme cols=" + std::to_string(cols) + dtype);
+      const std::string text = " cols=" + std::to_string(cols) + dtype;
+      const bool is_long = cols > 1025;
+      edge((is_long ? "rows=1" : "rows=5") + text);
+      edge((is_long ? "rows=2 data=uniform" : "rows=5 data=uniform") + text);
+      if (cols <= 4097) edge((is_long ? "rows=4 data=extreme" : "rows=8 data=extreme") + text);
     }
-    edge("rows=5 cols=40000 data=zeros" + dtype);
-    edge("rows=5 cols=40000 data=extreme" + dtype);
+    edge("rows=1 cols=40000 data=zeros" + dtype);
+    edge("rows=3 cols=40000 data=extreme" + dtype);
     edge("rows=5 cols=48 x.stride=64,1 x.offset=1 ids.stride=3" + dtype);
     edge("rows=5 cols=33 x.stride=1,5" + dtype);
     edge("rows=5 cols=33 x.stride=0,1" + dtype);

@@ -5,7 +5,7 @@
 #include "rooftile/tile/matrix.h"
 
 #if ROOFTILE_DEVICE_CODE
-#include "rooftile/ops/rmsnorm/sm90_range.h"
+#include "rooftile/ops/sm90_range.h"
 #include "rooftile/tile/elements.h"
 #include "rooftile/tile/row_reduce.h"
 #else

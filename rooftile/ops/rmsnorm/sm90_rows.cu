@@ -4,7 +4,7 @@
 #include "rooftile/tile/kernel_table.h"
 
 #if ROOFTILE_DEVICE_CODE
-#include "rooftile/ops/rmsnorm/sm90_range.h"
+#include "rooftile/ops/sm90_range.h"
 #include "rooftile/tile/elements.h"
 #include "rooftile/tile/row_reduce.h"
 #include "rooftile/tile/unroll.h"
@@ -235,7 +235,8 @@ const KernelDef sm90_rows{
     .supports = supports,
     .configs =
         [](const Problem& problem, const DeviceProperties&) {
-          return pack_configs(problem.axis("cols"), problem.dtype("x"));
+          return kept_configs("packs",
+                              problem.axis("cols") * info(problem.dtype("x")).unit_bytes / 16);
         },
     .prepare = prepare,
 };
@@ -243,9 +244,8 @@ const KernelDef sm90_rows{
 #endif
 
 ROOFTILE_KERNEL_TABLE(sm90_rows_kernels, ROOFTILE_KERNEL_ENTRY(rows<float, 1>),
-                      ROOFTILE_KERNEL_ENTRY(rows<float, 2>), ROOFTILE_KERNEL_ENTRY(rows<float, 4>),
-                      ROOFTILE_KERNEL_ENTRY(rows<bf16, 1>), ROOFTILE_KERNEL_ENTRY(rows<bf16, 2>),
+                      ROOFTILE_KERNEL_ENTRY(rows<float, 4>), ROOFTILE_KERNEL_ENTRY(rows<bf16, 1>),
                       ROOFTILE_KERNEL_ENTRY(rows<bf16, 4>), ROOFTILE_KERNEL_ENTRY(rows<fp16, 1>),
-                      ROOFTILE_KERNEL_ENTRY(rows<fp16, 2>), ROOFTILE_KERNEL_ENTRY(rows<fp16, 4>))
+                      ROOFTILE_KERNEL_ENTRY(rows<fp16, 4>))
 
 }  // namespace rooftile::ops::rmsnorm

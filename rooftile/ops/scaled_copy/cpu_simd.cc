@@ -4,6 +4,7 @@
 
 #include "rooftile/device/cpu/pieces.h"
 #include "rooftile/device/cpu/simd.h"
+#include "rooftile/formats/fp8.h"
 #include "rooftile/op/kernel.h"
 
 namespace rooftile {
@@ -15,6 +16,7 @@ struct ScaleRow {
   DType y_dtype;
   DType x_dtype;
   float alpha;
+  Overflow overflow;  // of fp8
 };
 
 }  // namespace
@@ -39,7 +41,9 @@ void* row_of(const TensorView& view, std::int64_t r) {
 
 Prepared prepare(const Problem& problem, Device&, const Config&) {
   const auto alpha = static_cast<float>(problem.number("alpha"));
-  return {.run = [alpha](const Context& context, const Arguments& args) {
+  const Overflow overflow =
+      problem.option("overflow") == "special" ? Overflow::to_special : Overflow::saturate;
+  return {.run = [alpha, overflow](const Context& context, const Arguments& args) {
     const auto compute = ROOFTILE_SIMD_CHOOSE(scale_row);
     const TensorView& y = args["y"];
     const TensorView& x = args["x"];
@@ -49,7 +53,8 @@ Prepared prepare(const Problem& problem, Device&, const Config&) {
                               .x = row_of(x, r),
                               .y_dtype = y.dtype,
                               .x_dtype = x.dtype,
-                              .alpha = alpha},
+                              .alpha = alpha,
+                              .overflow = overflow},
                              begin, end);
                    });
   }};

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The formula with an element to a thread: the first rung of the GPU's ladder, and the kernel for
-// every mixture of types and strides.
+// The formula with an element to a thread: the first rung of the GPU's ladder.
 #include "rooftile/tile/kernel_table.h"
 #include "rooftile/tile/matrix.h"
 
@@ -63,10 +62,16 @@ extern const KernelDef sm90_plain;
 const KernelDef sm90_plain{
     .op = "scaled_copy",
     .name = "sm90_plain",
-    .idea = "a block a row, an element a thread; any types and strides",
+    .idea = "a block a row, an element a thread; any strides",
     .target = Target::sm90,
     .determinism = Determinism::batch_invariant,
-    .supports = [](const Problem&, const DeviceProperties&) { return supported(); },
+    .supports =
+        [](const Problem& problem, const DeviceProperties&) {
+          for (const char* name : {"y", "x"})
+            if (info(problem.dtype(name)).unit_bytes == 1)
+              return unsupported(std::string(name) + " must be f32, bf16 or fp16");
+          return supported();
+        },
     .prepare = prepare,
 };
 

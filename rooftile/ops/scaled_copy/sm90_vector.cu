@@ -75,6 +75,7 @@ Rows rows_of(const Problem& problem) {
 
 Support supports(const Problem& problem, const DeviceProperties&) {
   if (problem.dtype("y") != problem.dtype("x")) return unsupported("y must have x's dtype");
+  if (info(problem.dtype("x")).unit_bytes == 1) return unsupported("x must be f32, bf16 or fp16");
   for (const char* name : {"x", "y"})
     if (problem.axis("cols") > 1 && problem.arg(name).strides[1] != 1)
       return unsupported(std::string(name) + ": elements of a row must be adjacent");

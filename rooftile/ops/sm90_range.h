@@ -5,7 +5,7 @@
 
 #include "rooftile/tile/language.h"
 
-namespace rooftile::ops::rmsnorm {
+namespace rooftile::ops {
 
 /// 1, or what to multiply a row by before its squares, whose sum `total` overflowed or is so small
 /// that bits may be lost; then eps does not outweigh it.
@@ -22,4 +22,4 @@ __device__ inline float root_of(float total, long long cols, double eps, float s
   return 1.0F / sqrtf(total / static_cast<float>(cols) + scaled_eps);
 }
 
-}  // namespace rooftile::ops::rmsnorm
+}  // namespace rooftile::ops

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+// Eight elements at a time of any types and strides, a few of them a thread. Results in 16 bits
+// take the exponential and the inverse of the special function unit.
+#include "rooftile/tile/act.h"
+#include "rooftile/tile/kernel_table.h"
+#include "rooftile/tile/matrix.h"
+
+#if ROOFTILE_DEVICE_CODE
+#include "rooftile/tile/activation.h"
+#include "rooftile/tile/octet_map.h"
+#else
+#include "rooftile/device/cpu/activation.h"
+#include "rooftile/op/kernel.h"
+#include "rooftile/ops/octet_blocks.h"
+#endif
+
+namespace rooftile::ops::glu {
+
+extern const KernelTable sm90_vector_kernels;
+
+namespace {
+
+/// y = act(alpha min(gate, limit)) / alpha * (clamp(up, -limit, limit) + up_offset)
+struct Gate {
+  Act act = Act::silu;
+  float limit = 0;  // infinity: none
+  float alpha = 1;
+  float inverse_alpha = 1;
+  float up_offset = 0;
+};
+
+}  // namespace
+
+#if ROOFTILE_DEVICE_CODE
+
+namespace {
+
+using namespace tile;
+
+template <bool kExact>
+__device__ void apply(const Gate& gate, float (&v)[2][kOctet]) {
+  ROOFTILE_UNROLL for (int j = 0; j < kOctet; ++j) {
+    v[0][j] = gate.alpha * min_or_nan(v[0][j], gate.limit);
+    v[1][j] = max_or_nan(min_or_nan(v[1][j], gate.limit), -gate.limit) + gate.up_offset;
+  }
+  activate<kExact>(gate.act, v[0]);
+  ROOFTILE_UNROLL for (int j = 0; j < kOctet; ++j) v[0][j] = v[0][j] * gate.inverse_alpha * v[1][j];
+}
+
+template <bool kExact, int kEach>
+__global__ void __launch_bounds__(256, kEach == 2 ? 3 : 4)
+    vector(const OctetMap<2> map, const Gate gate) {
+  map_octets<kEach>(map, [&gate](float(&v)[2][kOctet]) { apply<kExact>(gate, v); });
+}
+
+}  // namespace
+
+#else
+
+namespace {
+
+Prepared prepare(const Problem& problem, Device&, const Config& config) {
+  const OctetKernels kernels = octet_kernels(
+      sm90_vector_kernels, config, problem.dtype("y") == DType::f32 ? "true, " : "false, ");
+  const OctetBlocks blocks = octet_blocks(problem, {"y", "gate", "up"}, config.at("octets"));
+  const double limit = problem.number("limit");
+  const double alpha = problem.number("alpha");
+  const Gate gate{.act = act_of(problem.option("act")),
+                  .limit = limit > 0 ? static_cast<float>(limit) : HUGE_VALF,
+                  .alpha = static_cast<float>(alpha),
+                  .inverse_alpha = static_cast<float>(1 / alpha),
+                  .up_offset = static_cast<float>(problem.number("up_offset"))};
+  return {.run = [=](const Context& context, const Arguments& args) {
+    launch_octets(*context.stream, kernels, blocks, std::tie(args["y"], args["gate"], args["up"]),
+                  gate);
+  }};
+}
+
+}  // namespace
+
+extern const KernelDef sm90_vector;
+const KernelDef sm90_vector{
+    .op = "glu",
+    .name = "sm90_vector",
+    .idea =
+        "8 elements at a time of any types and strides; exp and 1/x of 16-bit results by the "
+        "special function unit",
+    .target = Target::sm90,
+    .determinism = Determinism::batch_invariant,
+    .supports = supports_octet_blocks,
+    .configs = [](const Problem&, const DeviceProperties&) { return octet_configs(1); },
+    .prepare = prepare,
+};
+
+#endif
+
+ROOFTILE_KERNEL_TABLE(sm90_vector_kernels, ROOFTILE_KERNEL_ENTRY(vector<false, 0>),
+                      ROOFTILE_KERNEL_ENTRY(vector<false, 1>),
+                      ROOFTILE_KERNEL_ENTRY(vector<false, 2>),
+                      ROOFTILE_KERNEL_ENTRY(vector<true, 0>),
+                      ROOFTILE_KERNEL_ENTRY(vector<true, 1>),
+                      ROOFTILE_KERNEL_ENTRY(vector<true, 2>))
+
+}  // namespace rooftile::ops::glu
