@@ -142,33 +142,16 @@ struct OutputOf {
     if (epilogue.bias.data != nullptr)
       each(row, column,
            [&](int i, long long, long long j) { values[i] += load_at(epilogue.bias, 0, j); });
-    switch (epilogue.act) {
-      case Act::none:
-        break;
-      case Act::relu:
-        apply<Act::relu>(values);
-        break;
-      case Act::silu:
-        apply<Act::silu>(values);
-        break;
-      case Act::sigmoid:
-        apply<Act::sigmoid>(values);
-        break;
-      case Act::tanh:
-        apply<Act::tanh>(values);
-        break;
-      case Act::gelu_tanh:
-        apply<Act::gelu_tanh>(values);
-        break;
+    if (epilogue.act != Act::none) {
+      float(&chunk)[kChunk] = *reinterpret_cast<float(*)[kChunk]>(values);
+      if (out.d.type == tile::Element::f32)
+        tile::activate<true>(epilogue.act, chunk);
+      else
+        tile::activate<false>(epilogue.act, chunk);
     }
     if (epilogue.residual.data != nullptr)
       each(row, column,
            [&](int i, long long r, long long j) { values[i] += load_at(epilogue.residual, r, j); });
-  }
-
-  template <Act kAct>
-  static __device__ __forceinline__ void apply(float* values) {
-    ROOFTILE_UNROLL for (int i = 0; i < kChunk; ++i) values[i] = activated(kAct, values[i]);
   }
 
   /// function(register, row, column) of those of a chunk that lie in D.

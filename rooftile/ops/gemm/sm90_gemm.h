@@ -2,14 +2,13 @@
 // What the sm90 kernels of gemm share: the problem as a kernel sees it, and its epilogue.
 #pragma once
 
+#include "rooftile/tile/act.h"
+#include "rooftile/tile/activation.h"
 #include "rooftile/tile/elements.h"
 #include "rooftile/tile/language.h"
-#include "rooftile/tile/math.h"
 
 namespace ROOFTILE_API rooftile {
 namespace ops::gemm {
-
-enum class Act : int { none, relu, silu, sigmoid, tanh, gelu_tanh };
 
 /// A matrix in memory: element (i, j) at data + i * stride_i + j * stride_j.
 struct MatrixView {
@@ -37,44 +36,13 @@ __device__ inline float load_at(const MatrixView& view, long long i, long long j
   return tile::load_element(view.data, view.type, i * view.stride_i + j * view.stride_j);
 }
 
-/// The activations that are made of exponentials; error a few ulp.
-__device__ inline float activated(Act act, float x) {
-  const auto sigmoid = [](float v) { return 1.0F / (1.0F + tile::exp(-v)); };
-  switch (act) {
-    case Act::none:
-      return x;
-    case Act::relu:
-      return x < 0 ? 0.0F : x;
-    case Act::silu:
-      return x * sigmoid(x);
-    case Act::sigmoid:
-      return sigmoid(x);
-    case Act::tanh: {
-      const float magnitude = fabsf(x);
-      if (magnitude < 0.25F) {  // the series: the other form cancels
-        const float s = x * x;
-        float p = fmaf(s, 0x1.664f48p-6F, -0x1.ba1ba2p-5F);  // 62/2835, -17/315, 2/15, -1/3
-        p = fmaf(s, p, 0x1.111112p-3F);
-        p = fmaf(s, p, -0x1.555556p-2F);
-        return fmaf(x * s, p, x);
-      }
-      const float positive = 1.0F - 2.0F / (tile::exp(2.0F * magnitude) + 1.0F);
-      return x < 0 ? -positive : positive;
-    }
-    case Act::gelu_tanh: {
-      // x * (1 + tanh(z)) / 2 = x * sigmoid(2 z), without the cancellation at negative z.
-      const float z = 0x1.988454p-1F * fmaf(0x1.6e4e26p-5F * x * x, x, x);
-      return x * sigmoid(2.0F * z);
-    }
-  }
-  return x;
-}
-
+/// act(sum + bias) + residual; activations to a few units in the last place of f32.
 __device__ inline float finished(const Epilogue& epilogue, long long i, long long j, float sum) {
   if (epilogue.bias.data != nullptr) sum += load_at(epilogue.bias, 0, j);
-  float value = activated(epilogue.act, sum);
-  if (epilogue.residual.data != nullptr) value += load_at(epilogue.residual, i, j);
-  return value;
+  float value[1] = {sum};
+  tile::activate<true>(epilogue.act, value);
+  if (epilogue.residual.data != nullptr) value[0] += load_at(epilogue.residual, i, j);
+  return value[0];
 }
 
 __device__ inline void store_at(const MatrixView& view, long long i, long long j, float value) {
@@ -95,20 +63,14 @@ __device__ inline void finish_and_store_two(const MatrixView& d, const Epilogue&
     return;
   }
   const long long at = i * d.stride_i + j;
-  switch (d.type) {
-    case tile::Element::f32:
-      *reinterpret_cast<float2*>(static_cast<float*>(d.data) + at) =
-          make_float2(values[0], values[1]);
-      break;
-    case tile::Element::bf16:
-      *reinterpret_cast<uint32_t*>(static_cast<uint16_t*>(d.data) + at) =
-          tile::PackOf<bf16>::pack(values);
-      break;
-    case tile::Element::fp16:
-      *reinterpret_cast<uint32_t*>(static_cast<uint16_t*>(d.data) + at) =
-          tile::PackOf<fp16>::pack(values);
-      break;
+  if (d.type == tile::Element::f32) {
+    *reinterpret_cast<float2*>(static_cast<float*>(d.data) + at) =
+        make_float2(values[0], values[1]);
+    return;
   }
+  const uint32_t pair = d.type == tile::Element::bf16 ? tile::PackOf<bf16>::pack(values)
+                                                      : tile::PackOf<fp16>::pack(values);
+  *reinterpret_cast<uint32_t*>(static_cast<uint16_t*>(d.data) + at) = pair;
 }
 
 }  // namespace ops::gemm

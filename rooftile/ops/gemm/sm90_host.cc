@@ -6,6 +6,8 @@
 #include <string>
 #include <string_view>
 
+#include "rooftile/device/cpu/activation.h"
+
 namespace rooftile::ops::gemm {
 namespace {
 
@@ -20,14 +22,6 @@ std::optional<tile::Element> element(DType dtype) {
     default:
       return std::nullopt;
   }
-}
-
-std::optional<Act> act_of(std::string_view name) {
-  constexpr std::array<std::string_view, 6> kNames{"none",    "relu", "silu",
-                                                   "sigmoid", "tanh", "gelu_tanh"};
-  for (std::size_t i = 0; i < kNames.size(); ++i)
-    if (kNames[i] == name) return static_cast<Act>(i);
-  return std::nullopt;
 }
 
 MatrixView view_of(const Problem& problem, const char* name) {
@@ -49,9 +43,6 @@ Support supports_sm90(const Problem& problem) {
                          std::string(rooftile::name(problem.dtype(name))) +
                          ": f32, bf16 and fp16 only");
   if (problem.option("activations") != "exact") return unsupported("activations=exact only");
-  if (!act_of(problem.option("act")))
-    return unsupported("act=" + std::string(problem.option("act")) +
-                       " needs erf, which is not there yet");
   return supported();
 }
 
@@ -71,7 +62,7 @@ Sm90Call sm90_call(const Problem& problem) {
   call.m = problem.axis("m");
   call.n = problem.axis("n");
   call.k = problem.axis("k");
-  call.epilogue.act = act_of(problem.option("act")).value();
+  call.epilogue.act = act_of(problem.option("act"));
   return call;
 }
 

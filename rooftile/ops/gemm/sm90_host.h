@@ -15,7 +15,7 @@ Sm90Call sm90_call(const Problem& problem);
 Sm90Call with_arguments(Sm90Call call, const Arguments& args);
 /// Whether pairs of columns of D, the first even, are adjacent and aligned to their size.
 bool stores_pairs(const MatrixView& d);
-/// What no sm90 kernel takes: blocks, activations with erf.
+/// What no sm90 kernel takes: weights in blocks, rounded activations.
 Support supports_sm90(const Problem& problem);
 
 // --- kernels that copy their operands by TMA
