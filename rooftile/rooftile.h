@@ -31,6 +31,7 @@
 #include "rooftile/ops/attention/attention.h"
 #include "rooftile/ops/embedding/embedding.h"
 #include "rooftile/ops/gemm/gemm.h"
+#include "rooftile/ops/gemm_glu/gemm_glu.h"
 #include "rooftile/ops/glu/glu.h"
 #include "rooftile/ops/kv_append/kv_append.h"
 #include "rooftile/ops/mul/mul.h"

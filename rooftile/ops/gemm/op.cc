@@ -11,6 +11,7 @@
 #include "rooftile/op/registry.h"
 #include "rooftile/ops/catalogue.h"
 #include "rooftile/ops/gemm/gemm.h"
+#include "rooftile/ops/gemm/layout.h"
 
 namespace rooftile::ops::gemm {
 namespace {
@@ -110,15 +111,11 @@ double extreme_limit(const Problem& problem, const ArgChoice& arg) {
 }
 
 // Logical shapes are [m, k] and [k, n]; the layout says which dimension is contiguous.
-Dims order(const Dims& shape, bool is_transposed) {
-  if (!is_transposed) return row_major(shape);
-  return {1, std::max<std::int64_t>(shape[0], 1)};
-}
 Dims strides_a(const Problem& problem, const Dims& shape) {
-  return order(shape, problem.option("layout")[0] == 't');
+  return strides_of(shape, problem.option("layout")[0]);
 }
 Dims strides_b(const Problem& problem, const Dims& shape) {
-  return order(shape, problem.option("layout")[1] == 't');
+  return strides_of(shape, problem.option("layout")[1]);
 }
 
 std::string invalid(const Problem& problem) {

@@ -46,11 +46,12 @@ struct OutputOf {
   int thread;            // of the warpgroup
   int turn = 0;
 
-  /// The 64 rows from (row, column) on of an accumulator.
-  template <int kRegisters>
+  /// The 64 rows from (row, column) on of an accumulator. kIsGated: its second half is multiplied
+  /// by the activated first half, and gone.
+  template <bool kIsGated, int kRegisters>
   __device__ __forceinline__ void store(float (&sum)[kRegisters], long long row, long long column) {
-    if (!out.is_plain) {
-      finish_and_store(sum, row, column);
+    if (kIsGated || !out.is_plain) {
+      finish_and_store<kIsGated>(sum, row, column);
       return;
     }
     constexpr int kOfBox = 32;  // registers of 64 columns
@@ -110,15 +111,16 @@ struct OutputOf {
 
   // In a loop that is not unrolled, the next chunk's registers moved to the front: the activations
   // are long.
-  template <int kRegisters>
+  template <bool kIsGated, int kRegisters>
   __device__ __forceinline__ void finish_and_store(float (&sum)[kRegisters], long long row,
                                                    long long column) {
     const bool is_f32 = out.d.type == tile::Element::f32;
     unsigned char* box = nullptr;
-    ROOFTILE_NO_UNROLL for (int chunk = 0; chunk < kRegisters / kChunk; ++chunk) {
+    constexpr int kOfD = kIsGated ? kRegisters / 2 : kRegisters;
+    ROOFTILE_NO_UNROLL for (int chunk = 0; chunk < kOfD / kChunk; ++chunk) {
       const bool is_even = chunk % 2 == 0;
       if (column >= out.n && (is_f32 || is_even)) return;
-      finish_chunk(sum, row, column);
+      finish_chunk(sum, kIsGated ? sum + kOfD : nullptr, row, column);
       if (!out.by_tma) {
         each(row, column, [&](int i, long long r, long long j) { store_at(out.d, r, j, sum[i]); });
       } else if (is_f32) {
@@ -136,7 +138,8 @@ struct OutputOf {
     }
   }
 
-  __device__ __forceinline__ void finish_chunk(float* values, long long row,
+  // `gated`: multiplied by the activated values; null: nothing is.
+  __device__ __forceinline__ void finish_chunk(float* values, const float* gated, long long row,
                                                long long column) const {
     const Epilogue& epilogue = out.epilogue;
     if (epilogue.bias.data != nullptr)
@@ -148,6 +151,9 @@ struct OutputOf {
         tile::activate<true>(epilogue.act, chunk);
       else
         tile::activate<false>(epilogue.act, chunk);
+    }
+    if (gated != nullptr) {
+      ROOFTILE_UNROLL for (int i = 0; i < kChunk; ++i) values[i] *= gated[i];
     }
     if (epilogue.residual.data != nullptr)
       each(row, column,

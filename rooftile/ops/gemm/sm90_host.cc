@@ -24,6 +24,8 @@ std::optional<tile::Element> element(DType dtype) {
   }
 }
 
+}  // namespace
+
 MatrixView view_of(const Problem& problem, const char* name) {
   if (!problem.has(name)) return {};
   const ArgChoice& arg = problem.arg(name);
@@ -33,8 +35,6 @@ MatrixView view_of(const Problem& problem, const char* name) {
   view.stride_j = arg.strides[arg.shape.rank() - 1];
   return view;
 }
-
-}  // namespace
 
 Support supports_sm90(const Problem& problem) {
   for (const char* name : {"d", "a", "b", "bias", "residual"})

@@ -20,6 +20,18 @@ Support supports_sm90(const Problem& problem);
 
 // --- kernels that copy their operands by TMA
 
+/// How many tiles of `size` cover the extent.
+inline int tiles_of(std::int64_t extent, std::int64_t size) {
+  return static_cast<int>((extent + size - 1) / size);
+}
+
+/// Why TMA cannot copy the matrix, whose axis `inner` is contiguous; empty: it can.
+std::string tma_reason(const ArgChoice& arg, int inner);
+/// Whether TMA can write D: in the type of A or f32, its rows whole multiples of 16 bytes.
+bool can_store_d(const Problem& problem);
+/// The matrix without its address; nothing where the argument is absent.
+MatrixView view_of(const Problem& problem, const char* name);
+
 /// Which operands are contiguous along k; the others are along m or n.
 struct OperandLayouts {
   bool a_is_k = true;

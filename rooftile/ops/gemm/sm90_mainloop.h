@@ -79,31 +79,35 @@ struct OperandTile {
   }
 };
 
-/// What producer and consumers agree on. kRowTiles: 64 rows each, of one consumer.
+/// What producer and consumers agree on. kRowTiles: 64 rows each, of one consumer. kParts: how many
+/// matrices the columns of the right operand come from, as many from each.
 template <class T, Major kMajorLeft, Major kMajorRight, int kConsumers, int kRowTiles, int kColumns,
-          int kStages>
+          int kStages, int kParts = 1>
 struct Mainloop {
   static constexpr int kRowsOfConsumer = 64 * kRowTiles;
   static constexpr int kRows = kConsumers * kRowsOfConsumer;
   using Shape = Ring<kRows, kColumns, kStages>;
   using Left = OperandTile<kMajorLeft, kRows>;
-  using Right = OperandTile<kMajorRight, kColumns>;
+  using Right = OperandTile<kMajorRight, kColumns / kParts>;
   using Mma = Wgmma<T, T, float, kColumns, kMajorLeft, kMajorRight>;
   using Sum = float[kRowTiles][Mma::kRegisters];
+  static_assert(kParts == 1 || kMajorRight == Major::k, "mn-major boxes are those of one matrix");
   using Stages = tile::Pipeline<kStages>;
   using Position = tile::RingPosition<kStages>;
 
   /// The producer's thread: steps `first` to `last` of the tile at (row, column).
   static __device__ __forceinline__ void produce(unsigned char* ring, Stages& stages, Position& at,
-                                                 const TensorMap* left, const TensorMap* right,
-                                                 int row, int column, int first, int last,
-                                                 Cluster cluster) {
+                                                 const TensorMap* left,
+                                                 const TensorMap* const (&right)[kParts], int row,
+                                                 int column, int first, int last, Cluster cluster) {
     for (int step = first; step < last; ++step) {
       unsigned char* const stage = ring + at.stage * Shape::kStage;
       Mbarrier* const full = &stages.full[at.stage];
       stages.acquire(at, Shape::kStage);
       Left::load(stage, left, full, row, step * kStepK, Cluster{});
-      Right::load(stage + Shape::kLeft, right, full, column, step * kStepK, cluster);
+      ROOFTILE_UNROLL for (int part = 0; part < kParts; ++part)
+          Right::load(stage + Shape::kLeft + part * (Shape::kRight / kParts), right[part], full,
+                      column, step * kStepK, cluster);
       at.advance();
     }
   }

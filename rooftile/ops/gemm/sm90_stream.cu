@@ -168,7 +168,7 @@ __global__ void __launch_bounds__(kThreads, 1)
     if (threadIdx.x == 0) {
       wait_for_grid();
       for (int tile = static_cast<int>(blockIdx.x) / split; tile < tiles; tile += clusters)
-        Loop::produce(shared, stages, at, &b, &a, tile * kRows, 0, first, last, Cluster{});
+        Loop::produce(shared, stages, at, &b, {&a}, tile * kRows, 0, first, last, Cluster{});
     }
   } else {
     setmaxnreg_inc<232>();
@@ -195,10 +195,6 @@ std::int64_t columns_of(std::int64_t m) {
   std::int64_t columns = 8;
   while (columns < m) columns *= 2;
   return columns;
-}
-
-int tiles_of(std::int64_t extent, std::int64_t size) {
-  return static_cast<int>((extent + size - 1) / size);
 }
 
 std::int64_t shared_bytes(std::int64_t rows, std::int64_t columns) {

@@ -17,7 +17,8 @@ std::int64_t row_bytes(const ArgChoice& arg, int inner) {
   return arg.shape[outer] > 1 ? arg.strides[outer] * info(arg.dtype).unit_bytes : kTmaBytes;
 }
 
-/// Why TMA cannot copy the matrix, whose axis `inner` is contiguous; empty: it can.
+}  // namespace
+
 std::string tma_reason(const ArgChoice& arg, int inner) {
   const std::string name = arg.name;
   if (arg.shape[inner] > 1 && arg.strides[inner] != 1)
@@ -31,12 +32,14 @@ std::string tma_reason(const ArgChoice& arg, int inner) {
   return "";
 }
 
-/// D's rows must also end at such a multiple: TMA writes no less.
-bool can_store(const Problem& problem) {
+// D's rows must also end at such a multiple: TMA writes no less.
+bool can_store_d(const Problem& problem) {
   const ArgChoice& d = problem.arg("d");
   return (d.dtype == problem.dtype("a") || d.dtype == DType::f32) && tma_reason(d, 1).empty() &&
          d.shape[1] * info(d.dtype).unit_bytes % kTmaBytes == 0;
 }
+
+namespace {
 
 TensorMapSpec spec_of(const TensorView& view, int inner) {
   TensorMapSpec spec;
@@ -80,7 +83,7 @@ Support supports_tma(const Problem& problem) {
 Output output_of(const Problem& problem) {
   const Sm90Call call = sm90_call(problem);
   Output output{.d = call.d, .epilogue = call.epilogue, .m = call.m, .n = call.n};
-  output.by_tma = can_store(problem);
+  output.by_tma = can_store_d(problem);
   output.is_plain = output.by_tma && problem.dtype("d") == problem.dtype("a") &&
                     !problem.has("bias") && !problem.has("residual") &&
                     call.epilogue.act == Act::none;

@@ -22,7 +22,7 @@ __global__ void __launch_bounds__(kThreads, 1)
     ws(const __grid_constant__ TensorMap a, const __grid_constant__ TensorMap b,
        const __grid_constant__ TensorMap d, const __grid_constant__ Output out,
        tile::GroupedTiles order, int steps, int cluster_blocks) {
-  ws_body<T, Major::k, Major::k, kColumns>(&a, &b, &d, out, order, steps, cluster_blocks);
+  ws_body<T, Major::k, Major::k, kColumns>(&a, {&b}, &d, out, order, steps, cluster_blocks);
 }
 
 }  // namespace
@@ -41,18 +41,14 @@ GpuKernel find(const OperandLayouts& layouts, DType dtype, std::int64_t columns)
                                                   ", " + major(layouts.b_is_k) + ">");
 }
 
-int tiles(std::int64_t extent, std::int64_t size) {
-  return static_cast<int>((extent + size - 1) / size);
-}
-
 /// Waves of clusters, times what a tile takes: where the waves are the same the larger tile, which
 /// reads less through L2, and the cluster, which shares B.
 double estimate(const Problem& problem, const DeviceProperties& device, std::int64_t columns,
                 int cluster) {
   constexpr double kFixedSteps = 6;  // of a tile: the ring fills, D leaves
-  const double steps = static_cast<double>(tiles(problem.axis("k"), kStepK)) + kFixedSteps;
-  const double clusters = static_cast<double>(tiles(problem.axis("m"), kBlockM * cluster)) *
-                          tiles(problem.axis("n"), columns);
+  const double steps = static_cast<double>(tiles_of(problem.axis("k"), kStepK)) + kFixedSteps;
+  const double clusters = static_cast<double>(tiles_of(problem.axis("m"), kBlockM * cluster)) *
+                          tiles_of(problem.axis("n"), columns);
   const double at_once = std::max(1, device.compute_units / cluster);
   const double slower = (columns == 256 ? 1.0 : 1.08) * (cluster == 2 ? 1.0 : 1.04);
   return std::ceil(clusters / at_once) * static_cast<double>(columns) * steps * slower;
@@ -78,25 +74,15 @@ Prepared prepare(const Problem& problem, Device& device, const Config& config) {
   const auto cluster = static_cast<int>(config.at("cluster"));
   const OperandLayouts layouts = layouts_of(problem);
   const GpuKernel kernel = find(layouts, problem.dtype("a"), columns);
-  const tile::GroupedTiles order{tiles(problem.axis("m"), kBlockM * cluster),
-                                 tiles(problem.axis("n"), columns), 16 / cluster};
-  const int steps = tiles(problem.axis("k"), kStepK);
-  const int clusters =
-      std::min(order.count(), std::max(1, device.properties().compute_units / cluster));
-  const LaunchShape shape{
-      .grid = {static_cast<std::uint32_t>(clusters * cluster)},
-      .block = {kThreads},
-      .dynamic_shared_bytes = columns == 256 ? WsShared<256>::kBytes : WsShared<128>::kBytes,
-      .cluster = {static_cast<std::uint32_t>(cluster)},
-      .programmatic_overlap = true};
+  const WsLaunch fits = ws_launch(problem, device, columns, columns, cluster);
   const Output fixed = output_of(problem);
   return {.run = [=, &device](const Context& context, const Arguments& args) {
-    if (clusters == 0) return;
+    if (fits.order.count() == 0) return;
     const TensorMap a = operand_map(device, args["a"], 0, layouts.a_is_k, kBlockM);
     const TensorMap b = operand_map(device, args["b"], 1, layouts.b_is_k, columns / cluster);
     const Output out = with_arguments(fixed, args);
     const TensorMap d = out.by_tma ? output_map(device, args["d"]) : a;
-    launch(*context.stream, kernel, shape, a, b, d, out, order, steps, cluster);
+    launch(*context.stream, kernel, fits.shape, a, b, d, out, fits.order, fits.steps, cluster);
   }};
 }
 

@@ -11,6 +11,11 @@
 #if ROOFTILE_DEVICE_CODE
 #include "rooftile/tile/ptx/grid_dependency.h"
 #include "rooftile/tile/ptx/setmaxnreg.h"
+#else
+#include <algorithm>
+
+#include "rooftile/device/gpu_kernel.h"
+#include "rooftile/ops/gemm/sm90_host.h"
 #endif
 
 namespace rooftile::ops::gemm {
@@ -33,12 +38,15 @@ struct WsShared {
 
 #if ROOFTILE_DEVICE_CODE
 
-template <class T, Major kMajorA, Major kMajorB, int kColumns>
-__device__ __forceinline__ void ws_body(const TensorMap* a, const TensorMap* b, const TensorMap* d,
-                                        const Output& out, tile::GroupedTiles order, int steps,
-                                        int cluster_blocks) {
+/// kParts of 2: half the columns of a tile are the gate's, half those that it gates, and D has half
+/// as many.
+template <class T, Major kMajorA, Major kMajorB, int kColumns, int kParts = 1>
+__device__ __forceinline__ void ws_body(const TensorMap* a, const TensorMap* const (&b)[kParts],
+                                        const TensorMap* d, const Output& out,
+                                        tile::GroupedTiles order, int steps, int cluster_blocks) {
   using S = WsShared<kColumns>;
-  using Loop = Mainloop<T, kMajorA, kMajorB, kConsumers, 1, kColumns, ws_stages(kColumns)>;
+  using Loop = Mainloop<T, kMajorA, kMajorB, kConsumers, 1, kColumns, ws_stages(kColumns), kParts>;
+  constexpr int kColumnsOfD = kColumns / kParts;
   ROOFTILE_DYNAMIC_SHARED(raw);
   unsigned char* const shared = raw + (kAlignment - shared_address(raw) % kAlignment) % kAlignment;
   auto& stages = *reinterpret_cast<typename Loop::Stages*>(shared + S::kPipeline);
@@ -46,7 +54,7 @@ __device__ __forceinline__ void ws_body(const TensorMap* a, const TensorMap* b, 
   if (threadIdx.x == 0) {
     stages.init(kConsumers * cluster_blocks);
     tensor_map_prefetch(a);
-    tensor_map_prefetch(b);
+    for (const TensorMap* map : b) tensor_map_prefetch(map);
     tensor_map_prefetch(d);
   }
   if (cluster_blocks == 1)
@@ -65,8 +73,8 @@ __device__ __forceinline__ void ws_body(const TensorMap* a, const TensorMap* b, 
       for (int number = first; number < order.count(); number += clusters) {
         const tile::GroupedTiles::Tile tile = order.at(number);
         Loop::produce(shared, stages, at, a, b,
-                      (tile.row * cluster_blocks + cluster.rank) * kBlockM, tile.column * kColumns,
-                      0, steps, cluster);
+                      (tile.row * cluster_blocks + cluster.rank) * kBlockM,
+                      tile.column * kColumnsOfD, 0, steps, cluster);
       }
     }
   } else {
@@ -80,13 +88,40 @@ __device__ __forceinline__ void ws_body(const TensorMap* a, const TensorMap* b, 
       const tile::GroupedTiles::Tile tile = order.at(number);
       const int row = (tile.row * cluster_blocks + cluster.rank) * kBlockM + consumer * 64;
       Loop::consume(shared, stages, at, sum, steps, consumer, cluster_blocks);
-      output.store(sum[0], row, tile.column * kColumns);
+      output.template store<kParts == 2>(sum[0], row, tile.column * kColumnsOfD);
     }
     output.finish();
   }
   // A block's shared memory stays until all that write to it are done.
   __syncwarp();
   if (cluster_blocks != 1) cluster_sync();
+}
+
+#else
+
+/// One launch of the kernel: `columns` of a tile, of which `columns_of_d` are D's.
+struct WsLaunch {
+  LaunchShape shape;
+  tile::GroupedTiles order;
+  int steps = 0;
+};
+
+inline WsLaunch ws_launch(const Problem& problem, const Device& device, int columns,
+                          int columns_of_d, int cluster) {
+  constexpr int kRowsOfGroup = 16;  // of tiles: their A and as many columns of B stay in L2
+  WsLaunch launch;
+  launch.order = {tiles_of(problem.axis("m"), kBlockM * cluster),
+                  tiles_of(problem.axis("n"), columns_of_d), kRowsOfGroup / cluster};
+  launch.steps = tiles_of(problem.axis("k"), kStepK);
+  const int at_once = std::max(1, device.properties().compute_units / cluster);
+  const int clusters = std::min(launch.order.count(), at_once);
+  launch.shape = {
+      .grid = {static_cast<std::uint32_t>(clusters * cluster)},
+      .block = {kThreads},
+      .dynamic_shared_bytes = columns == 256 ? WsShared<256>::kBytes : WsShared<128>::kBytes,
+      .cluster = {static_cast<std::uint32_t>(cluster)},
+      .programmatic_overlap = true};
+  return launch;
 }
 
 #endif

@@ -15,7 +15,7 @@ __global__ void __launch_bounds__(kThreads, 1)
     ws_layout(const __grid_constant__ TensorMap a, const __grid_constant__ TensorMap b,
               const __grid_constant__ TensorMap d, const __grid_constant__ Output out,
               tile::GroupedTiles order, int steps, int cluster_blocks) {
-  ws_body<T, kMajorA, kMajorB, 128>(&a, &b, &d, out, order, steps, cluster_blocks);
+  ws_body<T, kMajorA, kMajorB, 128>(&a, {&b}, &d, out, order, steps, cluster_blocks);
 }
 
 }  // namespace
