@@ -15,6 +15,13 @@ OTHER_BITS = ("not repeatable", "gives other bits", "not batch-invariant")
 MEMORY = ("wrote outside ", "changed input ")
 
 
+def run(command):
+    """For what must succeed whatever the mutant is."""
+    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace")
+    if done.returncode != 0:
+        raise RuntimeError(f"{' '.join(map(str, command))}\n{done.stdout[:2000]}")
+
+
 class Builder:
     """`settings`: build/mutation/build.json, which the build writes. All it makes is in `folder`."""
 
@@ -42,15 +49,14 @@ class Builder:
                               capture_output=True, text=True)
         if done.returncode != 0:
             return None, next((line for line in done.stderr.splitlines() if "error:" in line), done.stderr[:200])
-        subprocess.run([compiler, "-r", "-nostdlib", "-Wl,--force-group-allocation", every, "-o", kept], check=True)
-        subprocess.run([objcopy, "--wildcard", "--keep-global-symbol=*_simulatedv",
-                        "--keep-global-symbol=*_simulatedEv", kept], check=True)
+        run([compiler, "-r", "-nostdlib", "-Wl,--force-group-allocation", every, "-o", kept])
+        run([objcopy, "--wildcard", "--keep-global-symbol=*_simulatedv", "--keep-global-symbol=*_simulatedEv", kept])
         return kept, ""
 
     def code(self, built):
         """The machine code and data of an object: equal ones do the same."""
         bare = built.with_suffix(".bare")
-        subprocess.run([self.settings["objcopy"], "--strip-debug", built, bare], check=True)
+        run([self.settings["objcopy"], "--strip-debug", built, bare])
         return bare.read_bytes()
 
     def is_the_original(self, kernel, built):
@@ -62,8 +68,8 @@ class Builder:
         """A program in which the object stands before the library's own, which is then left out."""
         program = built.with_name("verify_kernel")
         settings = self.settings
-        subprocess.run([settings["compiler"], *settings["objects"], built, "-Wl,--start-group", *settings["libraries"],
-                        "-Wl,--end-group", *settings["options"], "-o", program], check=True)
+        run([settings["compiler"], *settings["objects"], built, "-Wl,--start-group", *settings["libraries"],
+                        "-Wl,--end-group", *settings["options"], "-o", program])
         return program
 
 
