@@ -130,16 +130,18 @@ using enum FindingKind;
 INSTANTIATE_TEST_SUITE_P(
     All, SimFault,
     testing::Values(Planted{"reverse", 1, race}, Planted{"reverse", 2, out_of_bounds},
-                    Planted{"smooth", 1, race}, Planted{"swap_lanes", 1, race},
-                    Planted{"narrow", 1, race}, Planted{"bounds", 1, out_of_bounds},
-                    Planted{"bounds", 2, out_of_bounds}, Planted{"bounds", 3, misaligned},
-                    Planted{"bounds", 4, out_of_bounds}, Planted{"bounds", 5, out_of_bounds},
-                    Planted{"bounds", 6, uninitialised}, Planted{"sum_all", 1, race},
-                    Planted{"sum_all", 2, race}, Planted{"meet", 1, livelock},
-                    Planted{"hand_over", 1, deadlock}, Planted{"hand_over", 2, barrier_misuse},
-                    Planted{"hand_over", 3, race}, Planted{"together", 1, divergence},
-                    Planted{"together", 2, divergence}, Planted{"together", 3, deadlock},
-                    Planted{"in_place", 1, race}, Planted{"in_place", 2, race}),
+                    Planted{"reverse", 3, out_of_bounds}, Planted{"smooth", 1, race},
+                    Planted{"swap_lanes", 1, race}, Planted{"narrow", 1, race},
+                    Planted{"bounds", 1, out_of_bounds}, Planted{"bounds", 2, out_of_bounds},
+                    Planted{"bounds", 3, misaligned}, Planted{"bounds", 4, out_of_bounds},
+                    Planted{"bounds", 5, out_of_bounds}, Planted{"bounds", 6, uninitialised},
+                    Planted{"bounds", 7, out_of_bounds}, Planted{"bounds", 8, out_of_bounds},
+                    Planted{"sum_all", 1, race}, Planted{"sum_all", 2, race},
+                    Planted{"meet", 1, livelock}, Planted{"hand_over", 1, deadlock},
+                    Planted{"hand_over", 2, barrier_misuse}, Planted{"hand_over", 3, race},
+                    Planted{"together", 1, divergence}, Planted{"together", 2, divergence},
+                    Planted{"together", 3, deadlock}, Planted{"in_place", 1, race},
+                    Planted{"in_place", 2, race}),
     [](const auto& test) { return test.param.kernel + std::to_string(test.param.fault); });
 
 TEST(SimCore, ResultsAreThoseOfTheSource) {

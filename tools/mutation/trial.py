@@ -50,7 +50,7 @@ class Builder:
         if done.returncode != 0:
             return None, next((line for line in done.stderr.splitlines() if "error:" in line), done.stderr[:200])
         run([compiler, "-r", "-nostdlib", "-Wl,--force-group-allocation", every, "-o", kept])
-        run([objcopy, "--wildcard", "--keep-global-symbol=*_simulatedv", "--keep-global-symbol=*_simulatedEv", kept])
+        run([objcopy, *self.settings["objcopy_flags"], kept])
         return kept, ""
 
     def code(self, built):

@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The tables of docs/simulator_mutations.md, from the record that tools/mutate_kernels writes."""
+import json
+
+from mutation import report
+
+COLUMNS = {"caught": report.CAUGHT, "by the compiler": report.COMPILER, "same code": report.SAME_CODE,
+           "equivalent": report.EQUIVALENT, "not caught": report.SURVIVED, "time-out": report.TIME_OUT,
+           "crash": report.CRASH}
+
+
+def by_rule(record):
+    lines = ["| rule | what it changes | mutants | " + " | ".join(COLUMNS) + " |", "|---" * (3 + len(COLUMNS)) + "|"]
+    for rule, text in record["rules"].items():
+        outcomes = record["summary"]["rules"].get(rule, {})
+        cells = [f"`{rule}`", text, str(sum(outcomes.values()))] + [str(outcomes.get(o, 0)) for o in COLUMNS.values()]
+        lines.append("| " + " | ".join(cells) + " |")
+    outcomes = record["summary"]["outcomes"]
+    lines.append("| all | | " + " | ".join([str(record["summary"]["mutants"])] + [str(outcomes.get(o, 0)) for o in COLUMNS.values()]) + " |")
+    return lines
+
+
+def by_check(record):
+    return ["| caught first by | mutants |", "|---|---|"] + [f"| {check} | {n} |" for check, n in record["summary"]["checks"].items()]
+
+
+def with_reasons(record):
+    lines = ["| mutant | verdict | why |", "|---|---|---|"]
+    for mutant in record["mutants"]:
+        if "why" in mutant:
+            name = mutant["name"].replace("|", "\\|")
+            lines.append(f"| `{name}` | {mutant['outcome']} | {mutant['why']} |")
+    return lines
+
+
+def unmutated(record):
+    runs = record["unmutated"]
+    wrong = [r for r in runs if r["check"] != "nothing found"]
+    least = min((r["schedules"] for r in runs), default=0)
+    return (f"The {len(runs)} kernels as they are, under {least} schedules or more of every problem: "
+            + (f"{len(wrong)} with findings." if wrong else "nothing found."))
+
+
+def mutations_table(root, path):
+    record = json.loads((root / path).read_text())
+    summary = record["summary"]
+    lines = [f"**{summary['caught_percent']} % of the {summary['not_equivalent']} mutants whose change can be observed "
+             f"are caught.** {unmutated(record)} `{record['command']}`, {record['date'][:10]}; "
+             f"[{path}]({'../' + path}) has each mutant, the check that caught it, the problem and what was said.", ""]
+    for part in (by_rule(record), by_check(record), with_reasons(record)):
+        lines += part + [""]
+    return "\n".join(lines[:-1]) + "\n"
