@@ -37,7 +37,8 @@ def unmutated(record):
     runs = record["unmutated"]
     wrong = [r for r in runs if r["check"] != "nothing found"]
     least = min((r["schedules"] for r in runs), default=0)
-    return (f"The {len(runs)} kernels as they are, under {least} schedules or more of every problem: "
+    sets = " and ".join(sorted({r["sets"] for r in runs}))
+    return (f"The {len(runs)} kernels as they are, under {least} schedules or more of each problem of the sets {sets}: "
             + (f"{len(wrong)} with findings." if wrong else "nothing found."))
 
 

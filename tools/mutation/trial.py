@@ -73,7 +73,7 @@ class Builder:
         return program
 
 
-def verify(program, kernel, schedules, cpu_seconds):
+def verify(program, kernel, schedules, cpu_seconds, sets="all"):
     """(check, problem, what it said) of the first fault; check is None where all passed. Why a limit of
     processor time: a kernel that never ends is told from one on a busy machine."""
 
@@ -81,7 +81,7 @@ def verify(program, kernel, schedules, cpu_seconds):
         resource.setrlimit(resource.RLIMIT_CPU, (cpu_seconds, cpu_seconds + 5))
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 
-    done = subprocess.run([program, kernel, str(schedules), *targets.PROBLEMS.get(kernel, [])],
+    done = subprocess.run([program, kernel, str(schedules), *targets.PROBLEMS.get(kernel, []), "--sets", sets],
                           capture_output=True, text=True, errors="replace", preexec_fn=limit)
     if done.returncode < 0:
         name = signal.Signals(-done.returncode).name
