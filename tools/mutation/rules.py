@@ -154,11 +154,13 @@ def mutants_of(file, text, share=1):
         for rule, (_, changes, one_of) in RULES.items():
             for change in changes(code, begin, end):
                 found.add((change, rule, one_of))
+    seen = collections.Counter()
     for change, rule, one_of in sorted(found):
         line = code.count("\n", 0, change.begin) + 1
         old = code[change.begin:change.end]
-        around = text.splitlines()[line - 1]
         what = f"{short(old) or old} -> {short(change.text)}" if change.text != "(void)0" else f"without {short(old)}"
-        if is_taken(file, rule, f"{what}@{change.begin - text.rfind(chr(10), 0, change.begin)}", around,
-                    max(1, one_of // share)):
-            yield Mutant(file, line, rule, what, *change)
+        seen[line, rule, what] += 1
+        number = seen[line, rule, what]
+        column = change.begin - text.rfind("\n", 0, change.begin)
+        if is_taken(file, rule, f"{what}@{column}", text.splitlines()[line - 1], max(1, one_of // share)):
+            yield Mutant(file, line, rule, what if number == 1 else f"{what} ({number} of the line)", *change)

@@ -44,10 +44,10 @@ def unmutated(record):
 
 def mutations_table(root, path):
     record = json.loads((root / path).read_text())
-    summary = record["summary"]
+    summary, first = record["summary"], record["runs"][0]
     lines = [f"**{summary['caught_percent']} % of the {summary['not_equivalent']} mutants whose change can be observed "
-             f"are caught.** {unmutated(record)} `{record['command']}`, {record['date'][:10]}; "
-             f"[{path}]({'../' + path}) has each mutant, the check that caught it, the problem and what was said.", ""]
+             f"are caught.** {unmutated(record)} `{first['command']}`, {first['date'][:10]}"
+             f"{', and parts again' if len(record['runs']) > 1 else ''}; [{path}]({'../' + path}) has each mutant, the check that caught it, the problem and what was said.", ""]
     for part in (by_rule(record), by_check(record), with_reasons(record)):
         lines += part + [""]
     return "\n".join(lines[:-1]) + "\n"
