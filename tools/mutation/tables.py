@@ -13,7 +13,7 @@ def by_rule(record):
     lines = ["| rule | what it changes | mutants | " + " | ".join(COLUMNS) + " |", "|---" * (3 + len(COLUMNS)) + "|"]
     for rule, text in record["rules"].items():
         outcomes = record["summary"]["rules"].get(rule, {})
-        cells = [f"`{rule}`", text, str(sum(outcomes.values()))] + [str(outcomes.get(o, 0)) for o in COLUMNS.values()]
+        cells = [f"`{rule}`", text.replace("|", "\\|"), str(sum(outcomes.values()))] + [str(outcomes.get(o, 0)) for o in COLUMNS.values()]
         lines.append("| " + " | ".join(cells) + " |")
     outcomes = record["summary"]["outcomes"]
     lines.append("| all | | " + " | ".join([str(record["summary"]["mutants"])] + [str(outcomes.get(o, 0)) for o in COLUMNS.values()]) + " |")
