@@ -8,12 +8,19 @@ set(ROOFTILE_NVCC_PASS "${CMAKE_CURRENT_LIST_DIR}/nvcc_pass.cmake")
 
 # The simulator is a runtime for the calls that GCC's thread sanitizer puts before every load and
 # store; its own library is not linked. The optimisations that are off merge, split or invent accesses,
-# which would not be those of the source.
-set(ROOFTILE_SIM_FLAGS -std=c++20 -O2 -g1 -x c++ -DROOFTILE_SIM_PASS=1 -fsanitize=thread
-    --param tsan-instrument-func-entry-exit=0 -fno-tree-sra -fno-ipa-sra -fno-tree-vectorize
-    -fno-tree-slp-vectorize -fno-store-merging -fno-tree-loop-distribute-patterns
-    -fno-strict-aliasing -ffp-contract=off -fno-stack-protector -fcf-protection=none -fPIC
-    -fno-gnu-unique -fvisibility=hidden -Wall -Wextra -Wshadow)
+# which would not be those of the source; or take it for granted that indices stay within arrays, which
+# is checked.
+set(ROOFTILE_SIM_FLAGS -std=c++20 -O2 -g1 -x c++ -DROOFTILE_SIM_PASS=1
+    -fsanitize=thread,bounds --param tsan-instrument-func-entry-exit=0 -fno-tree-sra -fno-ipa-sra
+    -fno-tree-vectorize -fno-tree-slp-vectorize -fno-store-merging -fno-tree-loop-distribute-patterns
+    -fno-strict-aliasing -fno-aggressive-loop-optimizations -ffp-contract=off -fno-stack-protector
+    -fcf-protection=none -fPIC -fno-gnu-unique -fvisibility=hidden -Wall -Wextra -Wshadow)
+
+# Why only the table stays global: the linker would take one of an inline function of this pass and the
+# same one of a pass without the simulator's calls. Why another name: see device/sim/array_bounds.cc.
+set(ROOFTILE_SIM_OBJCOPY_FLAGS --wildcard --keep-global-symbol=*_simulatedv
+    --keep-global-symbol=*_simulatedEv
+    --redefine-sym __ubsan_handle_out_of_bounds=rooftile_sim_out_of_bounds)
 
 # Why no fused multiply-adds: as on the host, they are written as such, so that the bits are the
 # source's, on the GPU and in the simulator.
@@ -70,15 +77,12 @@ function(rooftile_add_kernels target)
     set(object "${CMAKE_CURRENT_BINARY_DIR}/kernels/${target}/${name}")
     get_filename_component(folder "${object}" DIRECTORY)
     file(MAKE_DIRECTORY "${folder}")
-    # Why only the table stays global: the linker would take one of an inline function of this pass and
-    # the same one of a pass without the simulator's calls.
     rooftile_kernel_pass(${target} "${file}" "${object}.sim.o" OUTPUT "${object}.sim_all.o"
       COMPILER ${launcher} "${ROOFTILE_KERNEL_COMPILER}" ${ROOFTILE_SIM_FLAGS}
                "$<$<BOOL:${ROOFTILE_WERROR}>:-Werror>"
       THEN COMMAND "${ROOFTILE_KERNEL_COMPILER}" -r -nostdlib -Wl,--force-group-allocation
                    "${object}.sim_all.o" -o "${object}.sim.o"
-           COMMAND "${CMAKE_OBJCOPY}" --wildcard --keep-global-symbol=*_simulatedv
-                   --keep-global-symbol=*_simulatedEv "${object}.sim.o")
+           COMMAND "${CMAKE_OBJCOPY}" ${ROOFTILE_SIM_OBJCOPY_FLAGS} "${object}.sim.o")
     target_sources(${target} PRIVATE "${file}")
     set_source_files_properties("${file}" PROPERTIES LANGUAGE CXX)
     if(ROOFTILE_HAS_CUDA)

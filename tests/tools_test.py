@@ -183,7 +183,7 @@ class Tidy(ToolTest):
 
 class Help(unittest.TestCase):
     def test_every_tool_has_help(self):
-        for tool in ("check_layers", "check_names", "size_table", "format", "tidy", "setup"):
+        for tool in ("check_layers", "check_names", "size_table", "format", "tidy", "setup", "mutate_kernels"):
             done = subprocess.run([str(TOOLS / tool), "--help"], stdout=subprocess.PIPE, universal_newlines=True)
             self.assertEqual(done.returncode, 0, tool)
             self.assertIn("usage", done.stdout, tool)

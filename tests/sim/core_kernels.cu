@@ -12,13 +12,16 @@ namespace {
 constexpr unsigned kAll = 0xffffffffu;
 constexpr int kThreads = 128;
 
-// Reverses the block's part through shared memory. 1: no barrier. 2: one thread too far.
+// Reverses the block's part through shared memory. 1: no barrier. 2: one thread too far. 3: clears
+// what lies behind the tile, where the host's own variables are.
 template <int kFault>
 __global__ void reverse(const float* in, float* out) {
   __shared__ float tile[kThreads];
   const int t = static_cast<int>(threadIdx.x);
   const int first = static_cast<int>(blockIdx.x) * kThreads;
   tile[t] = in[first + t];
+  if (kFault == 3)
+    for (unsigned i = kThreads; i < gridDim.x * 65536; ++i) tile[i] = 0;
   if (kFault != 1) __syncthreads();
   out[first + t] = tile[kThreads - (kFault == 2 ? 0 : 1) - t];
 }
@@ -59,7 +62,8 @@ __global__ void narrow(const float* in, rooftile::bf16* out) {
 }
 
 // 1: reads past the end, 2: writes past the end, 3: a vector at an odd address, 4: through null,
-// 5: beyond dynamic shared memory, 6: a part of shared memory that nobody wrote.
+// 5: beyond dynamic shared memory, 6: a part of shared memory that nobody wrote, 7: past the end of
+// a thread's own array, 8: past the end of a row, within the tile.
 template <int kFault>
 __global__ void bounds(const float* in, float* out, int n) {
   ROOFTILE_DYNAMIC_SHARED(raw);
@@ -71,6 +75,16 @@ __global__ void bounds(const float* in, float* out, int n) {
   if (kFault == 3) {
     const float4 four = *reinterpret_cast<const float4*>(in + 1);
     value += four.x + four.y + four.z + four.w;
+  }
+  if (kFault == 7) {
+    float own[4] = {value, value, value, value};
+    own[n / 50] = 0;
+    value += own[n / 50 - 1];
+  }
+  if (kFault == 8) {
+    __shared__ float rows[2][kThreads];
+    rows[0][t + n / 200] = value;
+    value += rows[0][t];
   }
   float* const to = kFault == 4 ? nullptr : out;
   __syncthreads();
@@ -220,15 +234,15 @@ __global__ void leave_early(float* out, int stay) {
 
 #define ENTRY ROOFTILE_KERNEL_ENTRY
 ROOFTILE_KERNEL_TABLE(core_kernels, ENTRY(reverse<0>), ENTRY(reverse<1>), ENTRY(reverse<2>),
-                      ENTRY(smooth<0>), ENTRY(smooth<1>), ENTRY(swap_lanes<0>),
+                      ENTRY(reverse<3>), ENTRY(smooth<0>), ENTRY(smooth<1>), ENTRY(swap_lanes<0>),
                       ENTRY(swap_lanes<1>), ENTRY(narrow<0>), ENTRY(narrow<1>), ENTRY(bounds<0>),
                       ENTRY(bounds<1>), ENTRY(bounds<2>), ENTRY(bounds<3>), ENTRY(bounds<4>),
-                      ENTRY(bounds<5>), ENTRY(bounds<6>), ENTRY(sum_all<0>), ENTRY(sum_all<1>),
-                      ENTRY(sum_all<2>), ENTRY(meet<0>), ENTRY(meet<1>), ENTRY(hand_over<0>),
-                      ENTRY(hand_over<1>), ENTRY(hand_over<2>), ENTRY(hand_over<3>),
-                      ENTRY(together<0>), ENTRY(together<1>), ENTRY(together<2>),
-                      ENTRY(together<3>), ENTRY(in_place<0>), ENTRY(in_place<1>),
-                      ENTRY(in_place<2>), ENTRY(in_common<0>), ENTRY(in_common<1>),
-                      ENTRY(in_common<2>), ENTRY(behind<0>), ENTRY(behind<1>), ENTRY(behind<2>),
-                      ENTRY(behind_one), ENTRY(copy), ENTRY(stop), ENTRY(histogram),
-                      ENTRY(leave_early))
+                      ENTRY(bounds<5>), ENTRY(bounds<6>), ENTRY(bounds<7>), ENTRY(bounds<8>),
+                      ENTRY(sum_all<0>), ENTRY(sum_all<1>), ENTRY(sum_all<2>), ENTRY(meet<0>),
+                      ENTRY(meet<1>), ENTRY(hand_over<0>), ENTRY(hand_over<1>), ENTRY(hand_over<2>),
+                      ENTRY(hand_over<3>), ENTRY(together<0>), ENTRY(together<1>),
+                      ENTRY(together<2>), ENTRY(together<3>), ENTRY(in_place<0>),
+                      ENTRY(in_place<1>), ENTRY(in_place<2>), ENTRY(in_common<0>),
+                      ENTRY(in_common<1>), ENTRY(in_common<2>), ENTRY(behind<0>), ENTRY(behind<1>),
+                      ENTRY(behind<2>), ENTRY(behind_one), ENTRY(copy), ENTRY(stop),
+                      ENTRY(histogram), ENTRY(leave_early))

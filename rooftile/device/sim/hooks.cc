@@ -30,6 +30,13 @@ bool is_own_stack(std::uint64_t address) {
              place);
 }
 
+[[gnu::noinline]] void report_misaligned(std::uint32_t bytes, std::uint32_t pc) {
+  if (!is_new_finding(FindingKind::misaligned, pc, 0)) return;
+  report(FindingKind::misaligned, pc, 0,
+         describe_here() + ": an access of " + std::to_string(bytes) +
+             " bytes at an address that is no multiple of " + std::to_string(bytes));
+}
+
 /// The variable that an access at `offset` went past.
 std::string nearest_variable(const Module& module, std::uint32_t offset) {
   const SharedVariable* nearest = nullptr;
@@ -62,17 +69,28 @@ bool check_variable(Block& block, std::uint64_t address, std::uint32_t bytes, bo
   return true;
 }
 
-void on_shared(Block& owner, std::uint64_t address, std::uint32_t bytes, bool is_write,
+/// Whether an access that check_variable() refused still lies in some variable of a kernel. Why:
+/// the host's own thread-local variables lie among those, and must not be written.
+bool lies_in_variable(const Block& block, std::uint64_t address, std::uint32_t bytes) {
+  const std::uint8_t* statics = worker->block == &block ? worker->statics : block.statics.data();
+  const auto offset =
+      static_cast<std::uint32_t>(address - reinterpret_cast<std::uint64_t>(statics));
+  const SharedVariable* variable = worker->launch.module->find(offset);
+  return variable != nullptr && offset + bytes <= variable->end;
+}
+
+/// False: the access itself would destroy what is not the kernel's.
+bool on_shared(Block& owner, std::uint64_t address, std::uint32_t bytes, bool is_write,
                std::uint32_t pc, AccessOp op) {
   Worker& self = *worker;
   const std::uint64_t offset = address - reinterpret_cast<std::uint64_t>(owner.shared);
   if (offset < kSharedBytes) {
     if (offset + bytes > static_cast<std::uint64_t>(self.launch.shape.dynamic_shared_bytes)) {
       report_outside(address, bytes, is_write, pc);
-      return;
+      return true;
     }
   } else if (!check_variable(owner, address, bytes, is_write, pc)) {
-    return;
+    return !is_write || lies_in_variable(owner, address, bytes);
   }
   if (&owner != self.block) ++self.counters[SimCounter::remote_shared_accesses];
   if (self.launch.options.check)
@@ -85,6 +103,7 @@ void on_shared(Block& owner, std::uint64_t address, std::uint32_t bytes, bool is
                   .pc = pc},
                  owner, address, bytes);
   log_access(address, bytes, MemorySpace::shared, op, pc);
+  return true;
 }
 
 void on_global(std::uint64_t address, std::uint32_t bytes, bool is_write, std::uint32_t pc,
@@ -126,16 +145,16 @@ bool on_access(std::uint64_t address, std::uint32_t bytes, bool is_write, std::u
       watch_registers(address, bytes, is_write, pc);
     return true;
   }
-  if ((address & (bytes - 1)) != 0 && is_new_finding(FindingKind::misaligned, pc, 0))
-    report(FindingKind::misaligned, pc, 0,
-           describe_here() + ": an access of " + std::to_string(bytes) +
-               " bytes at an address that is no multiple of " + std::to_string(bytes));
+  if ((address & (bytes - 1)) != 0) {
+    report_misaligned(bytes, pc);
+    return false;
+  }
   if (self->memory.contains(address)) {
     on_global(address, bytes, is_write, pc, op);
   } else if (is_argument(*self, address)) {
     return true;
   } else if (Block* owner = owner_of_shared(address); owner != nullptr) {
-    on_shared(*owner, address, bytes, is_write, pc, op);
+    return on_shared(*owner, address, bytes, is_write, pc, op);
   } else if (!self->launch.module->contains(address)) {
     report_outside(address, bytes, is_write, pc);
     return false;
@@ -164,6 +183,20 @@ bool on_access(std::uint64_t address, std::uint32_t bytes, bool is_write, std::u
   ROOFTILE_HOOK(__tsan_volatile_read##bytes, bytes, false)  \
   ROOFTILE_HOOK(__tsan_volatile_write##bytes, bytes, true)
 
+namespace {
+
+/// Of aggregates that no instruction copies at once: word by word, as the GPU does.
+void on_range(void* address, std::size_t bytes, bool is_write, std::uint32_t pc) {
+  const rooftile::AccessOp op = is_write ? rooftile::AccessOp::store : rooftile::AccessOp::load;
+  for (std::size_t i = 0; i < bytes; i += 4)
+    if (!rooftile::sim::on_access(reinterpret_cast<std::uint64_t>(address) + i,
+                                  static_cast<std::uint32_t>(std::min<std::size_t>(4, bytes - i)),
+                                  is_write, pc, op))
+      rooftile::sim::abandon();
+}
+
+}  // namespace
+
 #pragma GCC visibility push(default)
 extern "C" {
 void __tsan_init() {}
@@ -176,18 +209,11 @@ ROOFTILE_HOOKS(2)
 ROOFTILE_HOOKS(4)
 ROOFTILE_HOOKS(8)
 ROOFTILE_HOOKS(16)
-// Of aggregates that no instruction copies at once: word by word, as the GPU does.
 void __tsan_read_range(void* address, std::size_t bytes) {
-  for (std::size_t i = 0; i < bytes; i += 4)
-    rooftile::sim::on_access(reinterpret_cast<std::uint64_t>(address) + i,
-                             static_cast<std::uint32_t>(std::min<std::size_t>(4, bytes - i)), false,
-                             ROOFTILE_SIM_PC, rooftile::AccessOp::load);
+  on_range(address, bytes, false, ROOFTILE_SIM_PC);
 }
 void __tsan_write_range(void* address, std::size_t bytes) {
-  for (std::size_t i = 0; i < bytes; i += 4)
-    rooftile::sim::on_access(reinterpret_cast<std::uint64_t>(address) + i,
-                             static_cast<std::uint32_t>(std::min<std::size_t>(4, bytes - i)), true,
-                             ROOFTILE_SIM_PC, rooftile::AccessOp::store);
+  on_range(address, bytes, true, ROOFTILE_SIM_PC);
 }
 // The guards of function-local statics, which tables of kernels have.
 char __tsan_atomic8_load(const volatile char* address, int) {

@@ -1,0 +1,26 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The files that are mutated, and the kernels that are verified with each, in this order."""
+
+OPS = "rooftile/ops"
+# Beyond the sets smoke, ci and edges. Several tiles and more steps than stages; several tiles a block,
+# which needs more than the 132 that run at once.
+PROBLEMS = {
+    "gemm/sm90_ws": ["m=200 n=520 k=200 a=bf16 layout=nt", "m=8832 n=264 k=136 a=bf16 layout=nt"],
+}
+KERNELS = ["gemm/sm90_naive", "gemm/sm90_tiled", "gemm/sm90_ws", "rmsnorm/sm90_plain", "rmsnorm/sm90_rows",
+           "softmax/sm90_plain", "softmax/sm90_rows", "transpose/sm90_plain", "transpose/sm90_tiled",
+           "transpose/sm90_padded", "transpose/sm90_vector", "scaled_copy/sm90_plain", "scaled_copy/sm90_vector"]
+HEADERS = {
+    f"{OPS}/gemm/sm90_gemm.h": ["gemm/sm90_naive"],
+    f"{OPS}/transpose/sm90_tile.h": ["transpose/sm90_tiled", "transpose/sm90_padded"],
+    "rooftile/tile/row_reduce.h": ["softmax/sm90_rows", "rmsnorm/sm90_plain"],
+    "rooftile/tile/elements.h": ["scaled_copy/sm90_vector", "scaled_copy/sm90_plain", "transpose/sm90_vector",
+                                 "softmax/sm90_rows", "rmsnorm/sm90_rows", "rmsnorm/sm90_plain"],
+}
+
+
+def source_of(kernel):
+    return f"{OPS}/{kernel}.cu"
+
+
+FILES = {**{source_of(kernel): [kernel] for kernel in KERNELS}, **HEADERS}
