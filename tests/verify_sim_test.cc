@@ -20,5 +20,20 @@ INSTANTIATE_TEST_SUITE_P(Sim, EverySm90Kernel,
                                           testing::Values("smoke", "ci", "edges")),
                          test_name);
 
+// Persistent blocks go on with what the tile before left in their barriers: problems of more tiles
+// than an H200 has multiprocessors, which are too large for the sets.
+TEST(PersistentKernels, AreRightBeyondTheirFirstTile) {
+  const std::unique_ptr<SimDevice> device = make_sim_device("h200");
+  for (const char* line : {"gemm/sm90_ws m=8832 n=264 k=136 a=bf16 layout=nt",
+                           "gemm/sm90_stream m=4 n=17200 k=264 a=bf16 layout=nt",
+                           "gemm_glu/sm90_ws m=8832 n=136 k=72 a=bf16 layout=nt"}) {
+    const Problem problem = catalogue().bind(line);
+    const Operation& operation = catalogue().operation(problem.op);
+    const Record record = verify(*operation.def, operation.kernel(problem.kernel), problem, *device,
+                                 {.repeats = 1, .schedules = 3});
+    EXPECT_EQ(record.status, Status::passed) << record.command << "\n  " << record.reason;
+  }
+}
+
 }  // namespace
 }  // namespace rooftile
