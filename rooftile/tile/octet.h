@@ -41,8 +41,9 @@ __device__ inline Octet load_octet(const void* data, Element type, long long i) 
   Octet octet{};
   if (type == Element::f32) {
     const float* from = static_cast<const float*>(data) + i;
-    octet.low = load_words<kReuse, uint4>(from);
-    octet.high = load_words<kReuse, uint4>(from + 4);
+    // Why through the first-level cache: each load takes half of a sector, the other has the rest.
+    octet.low = load_words<Reuse::some, uint4>(from);
+    octet.high = load_words<Reuse::some, uint4>(from + 4);
   } else if (!is_fp8(type)) {
     octet.low = load_words<kReuse, uint4>(static_cast<const uint16_t*>(data) + i);
   } else {

@@ -110,7 +110,8 @@ __device__ Best best_of_elements(const RowsCall& call, long long start, int cols
   return best;
 }
 
-// The greatest key of the row's threads in all its blocks; `shared` is for this call alone.
+// The greatest key of the row's threads in all its blocks; `shared` is for this call alone. A row
+// of several shares is the only one of its blocks.
 struct Exchange {
   Key scratch[kMostWarps];
   Key of_block;

@@ -53,8 +53,9 @@ namespace {
 using namespace tile;
 
 __device__ inline void fill(Turn* table, const TableCall& call, long long token) {
+  const int threads = static_cast<int>(blockDim.x);
   const double position = call.positions[token * call.position_stride];
-  for (int i = static_cast<int>(threadIdx.x); i < call.pairs; i += kThreads) {
+  for (int i = static_cast<int>(threadIdx.x); i < call.pairs; i += threads) {
     double angle = position * call.turns[i];
     if (call.freq_factors != nullptr)
       angle = angle / static_cast<double>(call.freq_factors[i * call.factor_stride]);
@@ -114,6 +115,7 @@ struct Unit {
 __global__ void __launch_bounds__(kThreads, 4) whole(const TableCall call) {
   ROOFTILE_DYNAMIC_SHARED(memory);
   Turn* table = reinterpret_cast<Turn*>(memory);
+  const int threads = static_cast<int>(blockDim.x);
   const long long token = blockIdx.x;
   const int head_0 = static_cast<int>(blockIdx.y) * call.heads_of_block;
   const int heads = min(call.heads - head_0, call.heads_of_block);
@@ -126,12 +128,12 @@ __global__ void __launch_bounds__(kThreads, 4) whole(const TableCall call) {
   __syncthreads();
   ROOFTILE_NO_UNROLL while (number < units) {
     Unit(call, head_0, number).finish(a, b, call, token, table);
-    number += kThreads;
+    number += threads;
     if (number < units) Unit(call, head_0, number).load(a, b, call.x, token);
   }
   if (!call.copies_rest) return;
   const int rest = (call.head_dim - 2 * call.pairs) / kOctet;
-  ROOFTILE_NO_UNROLL for (int i = static_cast<int>(threadIdx.x); i < heads * rest; i += kThreads) {
+  ROOFTILE_NO_UNROLL for (int i = static_cast<int>(threadIdx.x); i < heads * rest; i += threads) {
     const int h = head_0 + i / rest;
     const int c = 2 * call.pairs + i % rest * kOctet;
     float v[kOctet];
@@ -144,6 +146,7 @@ __global__ void __launch_bounds__(kThreads, 4) whole(const TableCall call) {
 __global__ void __launch_bounds__(kThreads) any(const TableCall call) {
   ROOFTILE_DYNAMIC_SHARED(memory);
   Turn* table = reinterpret_cast<Turn*>(memory);
+  const int threads = static_cast<int>(blockDim.x);
   const long long token = blockIdx.x;
   const int head_0 = static_cast<int>(blockIdx.y) * call.heads_of_block;
   const int heads = min(call.heads - head_0, call.heads_of_block);
@@ -151,7 +154,7 @@ __global__ void __launch_bounds__(kThreads) any(const TableCall call) {
   __syncthreads();
   const Heads& x = call.x;
   const Heads& y = call.y;
-  for (int i = static_cast<int>(threadIdx.x); i < heads * call.pairs; i += kThreads) {
+  for (int i = static_cast<int>(threadIdx.x); i < heads * call.pairs; i += threads) {
     const int h = head_0 + i / call.pairs;
     const int pair = i % call.pairs;
     const int first = call.is_half ? pair : 2 * pair;
@@ -164,7 +167,7 @@ __global__ void __launch_bounds__(kThreads) any(const TableCall call) {
   }
   if (!call.copies_rest) return;
   const int rest = call.head_dim - 2 * call.pairs;
-  for (int i = static_cast<int>(threadIdx.x); i < heads * rest; i += kThreads) {
+  for (int i = static_cast<int>(threadIdx.x); i < heads * rest; i += threads) {
     const int h = head_0 + i / rest;
     const int c = 2 * call.pairs + i % rest;
     store_element(y.data, y.type, place(y, token, h, c),
@@ -209,12 +212,15 @@ std::shared_ptr<const DeviceMemory> upload(Device& device, const std::vector<dou
   return memory;
 }
 
-// A block takes as many heads as give each thread 8 pairs.
+// A block takes as many heads as give each of 256 threads 8 pairs, and has as many as that needs.
 LaunchShape shape_of(const Problem& problem, const TableCall& call) {
+  constexpr std::int64_t kWarp = 32;
+  const std::int64_t units = call.heads_of_block * std::int64_t{call.pairs} / 8;
+  const std::int64_t warps = std::clamp<std::int64_t>((units + kWarp - 1) / kWarp, 1, 8);
   const std::int64_t groups = (call.heads + call.heads_of_block - 1) / call.heads_of_block;
   return {.grid = {.x = static_cast<std::uint32_t>(problem.axis("tokens")),
                    .y = static_cast<std::uint32_t>(groups)},
-          .block = {.x = kThreads},
+          .block = {.x = static_cast<std::uint32_t>(warps * kWarp)},
           .dynamic_shared_bytes = call.pairs * std::int64_t{2 * sizeof(float)}};
 }
 
