@@ -23,7 +23,7 @@ struct Run {
   const KernelDef* kernel;
   Problem problem;
   Config config{};
-  std::string why{};  // how dispatch came to it; empty: named or one of all
+  std::string why{};  // how it came to be chosen; empty: named or one of all
   std::optional<Candidate> rival{};
 };
 
@@ -45,8 +45,8 @@ std::vector<Run> plan_runs(Session& session, const Request& request,
     if (const Support support = supports(*choice.kernel, item.problem, device);
         !support && request.problem)
       throw Error(ErrorCode::unsupported, choice.kernel->id() + ": " + support.reason);
-    runs.push_back(
-        {item.operation, choice.kernel, item.problem, choice.config, is_named ? "" : choice.why});
+    runs.push_back({item.operation, choice.kernel, item.problem, choice.config,
+                    is_named ? "" : "dispatch chose it: " + choice.why});
   }
   return runs;
 }
@@ -85,8 +85,7 @@ void print_row(Session& session, const Columns& columns, const Record& record, c
                   ", " + ratio_text(record.against->ratio) + ", against " + record.against->kernel +
                   " (" + time_text(record.against->time_us.median) + ")\n");
   if (!run.why.empty())
-    session.print(paint("    dispatch chose it: " + run.why +
-                            (record.config.empty() ? "" : "; " + record.config),
+    session.print(paint("    " + run.why + (record.config.empty() ? "" : "; " + record.config),
                         Style::dim, colour) +
                   "\n");
 }
@@ -97,10 +96,15 @@ void print_row(Session& session, const Columns& columns, const Record& record, c
 void meet_the_vendor(Session& session, const Request& request, Run& run, Mode mode) {
   Device& device = session.device();
   const DeviceProperties& properties = device.properties();
-  if (request.kernel.empty() && run.kernel->calls_vendor_library) {
+  const bool is_dispatched = request.kernel.empty() && !session.args.has("--all-kernels");
+  if (is_dispatched && run.kernel->calls_vendor_library) {
     const KernelDef* ours = first_of_ours(*run.operation, run.problem, properties);
     if (ours == nullptr) return;
-    run = {run.operation, ours, run.problem, {}, "the first that calls no vendor's library"};
+    run = {run.operation,
+           ours,
+           run.problem,
+           {},
+           "the first of ours; dispatch chose " + run.kernel->id()};
   }
   std::vector<std::vector<Candidate>> groups{
       vendor_candidates(*run.operation, run.problem, properties)};
