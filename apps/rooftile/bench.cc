@@ -206,8 +206,7 @@ Verb bench_verb() {
       {"--set", "SET", "the problems of this set; default roof, smoke where simulated"},
       {"--all-kernels", "", "every kernel, not the one that dispatch chooses"},
       {"--against", "KERNEL",
-       "alternate with this kernel of the same operation; vendor: with the "
-       "fastest that a vendor's library has"}};
+       "alternate with this kernel; vendor: the fastest of a vendor's library"}};
   for (ArgOption& option : timing_options()) options.push_back(std::move(option));
   options.push_back({"--no-probe", "", "do not alternate with the bandwidth probe"});
   options.push_back({"--plot", "", "the roofline, even for one record"});
