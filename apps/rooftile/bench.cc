@@ -11,6 +11,7 @@
 #include "rooftile/base/text.h"
 #include "rooftile/device/sim/sim_device.h"
 #include "rooftile/op/dispatch.h"
+#include "rooftile/workbench/candidates.h"
 #include "rooftile/workbench/roofline_text.h"
 
 namespace rooftile::cli {
@@ -22,8 +23,12 @@ struct Run {
   const KernelDef* kernel;
   Problem problem;
   Config config{};
-  std::string why{};  // how dispatch came to it; empty: named or one of all
+  std::string why{};  // how it came to be chosen; empty: named or one of all
+  std::optional<Candidate> rival{};
 };
+
+// What --against says for the fastest of a vendor's kernels, which is another for each problem.
+constexpr std::string_view kVendor = "vendor";
 
 std::vector<Run> plan_runs(Session& session, const Request& request,
                            const std::string& default_set) {
@@ -40,8 +45,8 @@ std::vector<Run> plan_runs(Session& session, const Request& request,
     if (const Support support = supports(*choice.kernel, item.problem, device);
         !support && request.problem)
       throw Error(ErrorCode::unsupported, choice.kernel->id() + ": " + support.reason);
-    runs.push_back(
-        {item.operation, choice.kernel, item.problem, choice.config, is_named ? "" : choice.why});
+    runs.push_back({item.operation, choice.kernel, item.problem, choice.config,
+                    is_named ? "" : "dispatch chose it: " + choice.why});
   }
   return runs;
 }
@@ -80,31 +85,71 @@ void print_row(Session& session, const Columns& columns, const Record& record, c
                   ", " + ratio_text(record.against->ratio) + ", against " + record.against->kernel +
                   " (" + time_text(record.against->time_us.median) + ")\n");
   if (!run.why.empty())
-    session.print(paint("    dispatch chose it: " + run.why +
-                            (record.config.empty() ? "" : "; " + record.config),
+    session.print(paint("    " + run.why + (record.config.empty() ? "" : "; " + record.config),
                         Style::dim, colour) +
                   "\n");
+}
+
+// The fastest of a vendor's kernels as the rival, and of the kernel the fastest configuration,
+// since both get the same choice. Dispatch may have chosen the vendor's: ours is then the first
+// that is.
+void meet_the_vendor(Session& session, const Request& request, Run& run, Mode mode) {
+  Device& device = session.device();
+  const DeviceProperties& properties = device.properties();
+  const bool is_dispatched = request.kernel.empty() && !session.args.has("--all-kernels");
+  if (is_dispatched && run.kernel->calls_vendor_library) {
+    const KernelDef* ours = first_of_ours(*run.operation, run.problem, properties);
+    if (ours == nullptr) return;
+    run = {run.operation,
+           ours,
+           run.problem,
+           {},
+           "the first of ours; dispatch chose " + run.kernel->id()};
+  }
+  std::vector<std::vector<Candidate>> groups{
+      vendor_candidates(*run.operation, run.problem, properties)};
+  if (run.config.values.empty())
+    groups.push_back(candidates_of(*run.kernel, run.problem, properties));
+  const auto best = quickest(*run.operation->def, run.problem, device, groups, mode);
+  run.rival = best.front();
+  if (groups.size() > 1 && best.back()) run.config = best.back()->config;
+}
+
+void choose_rival(Session& session, const Request& request, Run& run, BenchOptions& options) {
+  const std::string against = session.args.value("--against");
+  options.against.clear();
+  options.against_config = {};
+  options.against_text.clear();
+  if (against == kVendor) {
+    options.against_text = kVendor;
+    meet_the_vendor(session, request, run, options.timing.mode);
+    if (!run.rival) return;
+    options.against = run.rival->kernel->name;
+    options.against_config = run.rival->config;
+  } else if (!against.empty()) {
+    options.against = kernel_name(*run.operation, against);
+  }
 }
 
 std::string options_text(const Session& session) {
   return timing_text(session) + (session.args.has("--no-probe") ? " --no-probe" : "");
 }
 
-std::vector<Record> measure(Session& session, const std::vector<Run>& runs, BenchOptions options) {
+std::vector<Record> measure(Session& session, const Request& request, std::vector<Run> runs,
+                            BenchOptions options) {
   const Columns columns = columns_for(session, runs);
   Ceilings& ceilings = session.ceilings();
   session.print(columns.header());
   std::string heading;
   int done = 0;
-  for (const Run& run : runs) {
+  for (Run& run : runs) {
     const std::string line =
         run.problem.text(false) + ", " + std::string(name(options.timing.mode));
     if (line != heading)
       session.print(paint(heading = line, Style::bold, session.has_colour()) + "\n");
     session.progress.update(run.kernel->id() + ": " + run.problem.text(false), done++,
                             static_cast<int>(runs.size()));
-    if (session.args.has("--against"))
-      options.against = kernel_name(*run.operation, session.args.value("--against"));
+    choose_rival(session, request, run, options);
     const Record& record = session.keep(bench(*run.operation, *run.kernel, run.problem,
                                               session.device(), ceilings, options, run.config),
                                         options_text(session));
@@ -137,11 +182,11 @@ int run_bench(Session& session) {
   BenchOptions options = read_timing(session);
   options.with_probe = !session.args.has("--no-probe");
   const Request request = read_request(session, session.args.words);
-  if (session.args.has("--against"))
+  if (session.args.has("--against") && session.args.value("--against") != kVendor)
     for (const Operation* operation : operations_of(session, request))
       (void)kernel_name(*operation, session.args.value("--against"));  // known before any work
   const std::vector<Run> runs = plan_runs(session, request, "roof");
-  const std::vector<Record> records = measure(session, runs, options);
+  const std::vector<Record> records = measure(session, request, runs, options);
   if (records.size() > 1 || session.args.has("--plot")) {
     const RooflineText plot{.columns = session.width() == 0 ? 100 : session.width(),
                             .has_colour = session.has_colour()};
@@ -160,7 +205,8 @@ Verb bench_verb() {
   std::vector<ArgOption> options{
       {"--set", "SET", "the problems of this set; default roof, smoke where simulated"},
       {"--all-kernels", "", "every kernel, not the one that dispatch chooses"},
-      {"--against", "KERNEL", "alternate with this kernel of the same operation"}};
+      {"--against", "KERNEL",
+       "alternate with this kernel; vendor: the fastest of a vendor's library"}};
   for (ArgOption& option : timing_options()) options.push_back(std::move(option));
   options.push_back({"--no-probe", "", "do not alternate with the bandwidth probe"});
   options.push_back({"--plot", "", "the roofline, even for one record"});

@@ -152,6 +152,8 @@ std::string problem_line(const Record& record);             // without the kerne
 /// --cold, --hot, --graph and --budget, as bench, compare and tune take them.
 std::vector<ArgOption> timing_options();
 BenchOptions read_timing(Session& session);
+/// " --hot", as a command repeats it; nothing for the default.
+std::string mode_text(Mode mode);
 /// The same as options of a command, those that records do not already show.
 std::string timing_text(const Session& session);
 

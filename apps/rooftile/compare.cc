@@ -77,8 +77,7 @@ const Record& compare_on(Session& session, const Pair& pair, const Problem& prob
                                 session.ceilings(), options);
   const std::string line = problem.text(false);
   made.command = "rooftile compare " + pair.a->id() + " " + pair.b->id() +
-                 line.substr(pair.operation->def->name.size()) +
-                 (options.timing.mode == Mode::hot ? " --hot" : "");
+                 line.substr(pair.operation->def->name.size()) + mode_text(options.timing.mode);
   const Record& record = session.keep(std::move(made), timing_text(session));
   session.print(paint(line + ", " + record.mode, Style::bold, session.has_colour()) + "\n");
   if (record.status != Status::passed) {

@@ -11,7 +11,7 @@ namespace rooftile::cli {
 namespace {
 
 std::string command_of(const Problem& problem, const BenchOptions& options) {
-  return "rooftile tune " + problem.text() + (options.timing.mode == Mode::hot ? " --hot" : "");
+  return "rooftile tune " + problem.text() + mode_text(options.timing.mode);
 }
 
 void print_candidate(Session& session, const Columns& columns, const Record& record) {

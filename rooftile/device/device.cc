@@ -29,6 +29,10 @@ void Stream::launch_kernel(const GpuKernel&, const LaunchShape&, void**) {
   throw Error(ErrorCode::unsupported, device().properties().id + " runs no CUDA kernels");
 }
 
+std::unique_ptr<Graph> Stream::capture(const std::function<void()>&) {
+  throw Error(ErrorCode::unsupported, device().properties().id + " has no graphs");
+}
+
 TensorMap Device::encode_tensor_map(const TensorMapSpec&) {
   throw Error(ErrorCode::unsupported, properties().id + " has no TMA");
 }

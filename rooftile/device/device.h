@@ -59,6 +59,14 @@ struct Probe {
   std::function<void(Stream&)> run;  // owns its memory
 };
 
+/// Launches that were captured once and run again as one, without the host's part of each.
+class Graph {
+ public:
+  virtual ~Graph() = default;
+  /// Runs them after what was launched on `stream` before. From one thread at a time.
+  virtual void run(Stream& stream) = 0;
+};
+
 class Stream {
  public:
   virtual ~Stream() = default;
@@ -71,6 +79,12 @@ class Stream {
   /// Runs a kernel of a .cu file after what was launched before. Called by launch_kernel(), which
   /// checks the arguments' types. Throws Error(unsupported) where no such kernels run.
   virtual void launch_kernel(const GpuKernel& kernel, const LaunchShape& shape, void** args);
+
+  /// What `launches` launches on this stream, which is not run. It must have run once before, so
+  /// that kernels are loaded; it may not allocate, wait, or copy. Pointers are kept as they are:
+  /// the memory must outlive the graph. Throws Error(unsupported) on devices without graphs
+  /// (Device::has_graphs) and for what cannot be captured; then the stream is as before.
+  [[nodiscard]] virtual std::unique_ptr<Graph> capture(const std::function<void()>& launches);
 
   /// Returns when all that was launched has finished; throws the device's own error.
   virtual void synchronise() = 0;
@@ -124,6 +138,9 @@ class Device {
   /// order that is used unless asked for another; each number is one, always the same.
   [[nodiscard]] virtual bool has_schedules() const { return false; }
   virtual void use_schedule(int number) { (void)number; }
+
+  /// Whether Stream::capture() works.
+  [[nodiscard]] virtual bool has_graphs() const { return false; }
 
   /// Evicts what caches hold of earlier work, and leaves no dirty lines of its own.
   virtual void flush_caches(Stream& stream) = 0;

@@ -8,6 +8,7 @@
 #include "rooftile/base/error.h"
 #include "rooftile/base/text.h"
 #include "rooftile/op/proof.h"
+#include "rooftile/workbench/candidates.h"
 #include "rooftile/workbench/ceilings.h"
 #include "rooftile/workbench/measured_kernel.h"
 #include "rooftile/workbench/verify.h"
@@ -31,8 +32,10 @@ Record start_record(const KernelDef& kernel, const Problem& problem, const Devic
                 .code_hash = code_hash(kernel),
                 .command = "rooftile bench " + problem.text(),
                 .date = utc_now()};
-  if (!options.against.empty()) record.command += " --against " + options.against;
-  if (options.timing.mode == Mode::hot) record.command += " --hot";
+  const std::string& against =
+      options.against_text.empty() ? options.against : options.against_text;
+  if (!against.empty()) record.command += " --against " + against;
+  if (options.timing.mode != Mode::cold) record.command += " --" + record.mode;
   return record;
 }
 
@@ -94,7 +97,7 @@ Cost surely_moved(Cost cost, const DeviceProperties& device) {
 bool has_sheet(const Ceilings& ceilings) { return ceilings.sheet_bytes_per_s.has_value(); }
 
 bool fits_cache(const Cost& cost, Mode mode, const DeviceProperties& device) {
-  return mode == Mode::hot && cost.bytes() < static_cast<double>(device.last_level_cache_bytes);
+  return mode != Mode::cold && cost.bytes() < static_cast<double>(device.last_level_cache_bytes);
 }
 
 void add_state(Record& record, const DeviceState& state) {
@@ -134,9 +137,16 @@ Record measure(const Task& task, Record record) {
           !fault.empty())
         return stop(std::move(record), Status::failed, each->id() + ": " + fault);
 
+  if (options.timing.mode == Mode::graph && measured.is_in_place())
+    return stop(std::move(record), Status::unsupported,
+                "it works in place, and the runs of a graph would each take the result of the one "
+                "before: --hot and --cold restore its input");
+
   const Cost cost = measured.cost();
   std::vector<Contender> contenders{measured.contender()};
   if (rival) contenders.push_back(rival->contender());
+  if (options.timing.mode == Mode::graph)
+    for (Contender& contender : contenders) put_into_graph(device, *stream, contender);
   const auto probe = options.with_probe ? nearest_probe(device, cost, ceilings) : std::nullopt;
   if (probe) contenders.push_back({.run = [&] { probe->run(*stream); }});
 
@@ -149,7 +159,11 @@ Record measure(const Task& task, Record record) {
 
   record.time_us = quantiles(contenders[0].samples_us);
   add_state(record, outcome.state);
-  if (rival) record.against = against_of(rival->id(), contenders[0], contenders[1], 1);
+  if (rival) {
+    // One of several configurations is named: the kernel alone would mean its default.
+    const Candidate named{other, options.against_config};
+    record.against = against_of(named.text(), contenders[0], contenders[1], 1);
+  }
   if (probe) {
     // Per byte: the probe moves another amount.
     const double scale = cost.bytes() / (probe->read_bytes + probe->written_bytes);

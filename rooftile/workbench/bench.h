@@ -19,8 +19,9 @@ namespace ROOFTILE_API rooftile {
 
 struct BenchOptions {
   TimingOptions timing{};
-  std::string against{};    // a kernel of the same operation; empty: none
-  Config against_config{};  // empty: its default
+  std::string against{};       // a kernel of the same operation; empty: none
+  Config against_config{};     // empty: its default
+  std::string against_text{};  // how the command names it; empty: as it is
   bool with_probe = true;  // alternate with the bandwidth probe of the nearest mix, if memory-bound
 };
 

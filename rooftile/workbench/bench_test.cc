@@ -63,6 +63,43 @@ TEST_F(Bench, PlacesAnHonestKernelOnTheRoof) {
   EXPECT_FALSE(record.power_w);
 }
 
+TEST_F(Bench, TimesManyRunsInOneGraph) {
+  options_.timing.mode = Mode::graph;
+  int calls = 0;
+  const Record record = benched(toy_kernel([&](const Context& context, const Arguments& args) {
+    ++calls;
+    fake(context).spend(100);
+    Toy(args).fill_right();
+  }));
+  ASSERT_EQ(record.status, Status::passed) << record.reason;
+  EXPECT_DOUBLE_EQ(record.time_us->median, 100) << "of one run";
+  EXPECT_EQ(record.mode, "graph");
+  EXPECT_THAT(record.command, HasSubstr(" --graph"));
+  // 5 ms hold 50 of them: two warm-ups and 15 samples of those, and the checks before.
+  EXPECT_GE(calls, 17 * 50);
+  EXPECT_LT(calls, 17 * 50 + 10);
+}
+
+TEST_F(Bench, FindsAGraphThatDoesNothing) {
+  options_.timing.mode = Mode::graph;
+  device_.can_replay = false;
+  const Record record = benched(toy_kernel(right_taking(2 * kFloorUs)));
+  EXPECT_EQ(record.status, Status::failed);
+  EXPECT_THAT(record.reason, HasSubstr("work skipped"));
+}
+
+TEST_F(Bench, SaysWhereGraphsAreNot) {
+  options_.timing.mode = Mode::graph;
+  const Record in_place =
+      benched(toy_kernel(right_taking(2 * kFloorUs)), "rows=64 cols=64 y.alias=x");
+  EXPECT_EQ(in_place.status, Status::unsupported);
+  EXPECT_THAT(in_place.reason, HasSubstr("works in place"));
+  device_.can_capture = false;
+  const Record record = benched(toy_kernel(right_taking(2 * kFloorUs)));
+  EXPECT_EQ(record.status, Status::failed);
+  EXPECT_THAT(record.reason, HasSubstr("fake has no graphs"));
+}
+
 TEST_F(Bench, RefusesToTimeAWrongKernel) {
   int runs = 0;
   const Record record = benched(toy_kernel([&](const Context&, const Arguments& args) {

@@ -13,6 +13,8 @@ namespace rooftile {
 namespace {
 
 constexpr const char* kFile = "ceilings.json";
+// Raised when a device gets new probes: ceilings without them would leave roofs out.
+constexpr int kVersion = 2;
 constexpr double kMicro = 1e6;
 constexpr double kMixTolerance = 0.02;
 
@@ -56,7 +58,7 @@ Ceiling ceiling_from(const Json& json) {
 }
 
 std::string to_text(const Ceilings& ceilings) {
-  Json json = Json::object();
+  Json json{{"version", kVersion}};
   for (const Mix& mix : kMixes) json[mix.name] = to_json(ceilings.*mix.ceiling);
   for (int unit = 0; unit < kNumUnits; ++unit)
     if (const auto& ceiling = ceilings.units[static_cast<std::size_t>(unit)])
@@ -66,6 +68,7 @@ std::string to_text(const Ceilings& ceilings) {
 
 Ceilings from_text(const std::string& text) {
   const Json json = parse_json(text);
+  if (json.at("version").get<int>() != kVersion) fail_input("ceilings of other probes");
   Ceilings ceilings;
   for (const Mix& mix : kMixes) ceilings.*mix.ceiling = ceiling_from(json.at(mix.name));
   for (int unit = 0; unit < kNumUnits; ++unit) {

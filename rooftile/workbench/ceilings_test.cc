@@ -99,6 +99,26 @@ TEST_F(MeasuredCeilings, AreMeasuredAfreshFromANonsensicalEntry) {
   }
 }
 
+TEST_F(MeasuredCeilings, AreMeasuredAfreshFromAnEntryOfOtherProbes) {
+  (void)ceilings_of(device_);
+  const auto [key, text] = entry();
+  for (const char* version : {"", "\"version\":1,", "\"version\":99,"}) {
+    std::string other = text;
+    const std::string mine = "\"version\":2";
+    const std::size_t at = other.find(mine);
+    ASSERT_NE(at, std::string::npos) << text;
+    // It is not the last: write comes after it.
+    ASSERT_EQ(other[at + mine.size()], ',') << text;
+    other.replace(at, mine.size() + 1, version);
+    CacheFile("ceilings.json").update([&, name = key](CacheFile::Entries& entries) {
+      entries[name] = other;
+    });
+    runs_ = 0;
+    (void)ceilings_of(device_);
+    EXPECT_GT(runs_, 0) << other;
+  }
+}
+
 TEST_F(MeasuredCeilings, AreProbedBesideAKernel) {
   Ceilings ceilings = ceilings_of(device_);
   Operation operation{.def = &toy_op()};

@@ -97,22 +97,24 @@ std::string MeasuredKernel::check_spots() {
   return "";
 }
 
+bool MeasuredKernel::is_in_place() const {
+  return std::ranges::any_of(workload_.problem().args,
+                             [](const ArgChoice& arg) { return !arg.alias.empty(); }) ||
+         std::ranges::any_of(op_.args, [&](const ArgDef& arg) {
+           return arg.role == Role::inout && workload_.problem().has(arg.name);
+         });
+}
+
 Contender MeasuredKernel::contender() {
-  // Outputs that share memory with inputs would run on their own results: restore them first.
-  const bool is_in_place =
-      std::ranges::any_of(workload_.problem().args,
-                          [](const ArgChoice& arg) { return !arg.alias.empty(); }) ||
-      std::ranges::any_of(op_.args, [&](const ArgDef& arg) {
-        return arg.role == Role::inout && workload_.problem().has(arg.name);
-      });
+  const bool restores = is_in_place();
   return {.run =
               [this] {
                 plan_.run({.stream = &workload_.stream(), .workspace = workspace_.data()},
                           workload_.views());
               },
           .before =
-              [this, is_in_place] {
-                if (is_in_place) {
+              [this, restores] {
+                if (restores) {
                   workload_.reset();
                 } else {
                   poison_spots();

@@ -24,6 +24,10 @@ class MeasuredKernel {
   /// the reference. Empty when right.
   std::string check_before(Record& record);
 
+  /// Whether an output shares memory with an input: a run on its own results means nothing, so each
+  /// is preceded by restoring the inputs.
+  [[nodiscard]] bool is_in_place() const;
+
   /// The timed run with its spot checks.
   Contender contender();
 

@@ -42,6 +42,8 @@ class FakeDevice final : public Device {
   double host_us = 0;       // the host's clock: it waits only in synchronise()
   bool is_warm = false;     // a run since the last flush
   bool can_flush = true;
+  bool can_capture = true;
+  bool can_replay = true;  // or its graphs do nothing, as when the work was elsewhere
   int num_flushes = 0;
   int num_states = 0;                        // how often state() was asked
   std::function<DeviceState(int)> states{};  // by how often
@@ -81,6 +83,7 @@ class FakeDevice final : public Device {
   }
   std::unique_ptr<Stream> make_stream() override { return std::make_unique<FakeStream>(*this); }
   std::unique_ptr<Event> make_event() override { return std::make_unique<FakeEvent>(); }
+  [[nodiscard]] bool has_graphs() const override { return can_capture; }
   void synchronise() override { host_us = std::max({host_us, stream_us, elsewhere_us}); }
   void flush_caches(Stream&) override {
     ++num_flushes;
@@ -101,10 +104,28 @@ class FakeDevice final : public Device {
     void launch(std::int64_t blocks, FunctionRef<void(std::int64_t)> block) override {
       for (std::int64_t i = 0; i < blocks; ++i) block(i);
     }
+    // Keeps the function and calls it at each run.
+    std::unique_ptr<Graph> capture(const std::function<void()>& launches) override {
+      if (!device_.can_capture) return Stream::capture(launches);
+      return std::make_unique<FakeGraph>(device_, launches);
+    }
     void synchronise() override { device_.host_us = std::max(device_.host_us, device_.stream_us); }
 
    private:
     FakeDevice& device_;
+  };
+
+  class FakeGraph final : public Graph {
+   public:
+    FakeGraph(FakeDevice& device, std::function<void()> launches)
+        : device_(device), launches_(std::move(launches)) {}
+    void run(Stream&) override {
+      if (device_.can_replay) launches_();
+    }
+
+   private:
+    FakeDevice& device_;
+    std::function<void()> launches_;
   };
 
   class FakeEvent final : public Event {

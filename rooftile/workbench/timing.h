@@ -19,8 +19,9 @@
 namespace ROOFTILE_API rooftile {
 
 enum class Mode : std::uint8_t {
-  cold,  // caches flushed before every sample
-  hot,   // back to back: what the caches hold stays
+  cold,   // caches flushed before every sample
+  hot,    // back to back: what the caches hold stays
+  graph,  // hot, many runs captured in one graph: without the host's part of each launch
 };
 std::string_view name(Mode mode);
 
@@ -40,7 +41,12 @@ struct Contender {
   std::function<void()> before{};
   std::function<std::string()> after{};
   std::vector<double> samples_us{};
+  int runs = 1;  // that one `run` does: a sample is the time of one of them
 };
+
+/// Puts enough of the contender's runs for some milliseconds, at most 100, into one graph, which is
+/// then what it runs. Throws what capturing throws.
+void put_into_graph(Device& device, Stream& stream, Contender& contender);
 
 struct TimingOutcome {
   std::string fault{};        // the first that an `after` reported; timing stops there

@@ -4,27 +4,18 @@
 #include <algorithm>
 #include <utility>
 
+#include "rooftile/workbench/candidates.h"
+
 namespace rooftile {
 namespace {
-
-struct Candidate {
-  const KernelDef* kernel;
-  Config config;
-};
 
 std::vector<Candidate> candidates_of(const Operation& operation, const Problem& problem,
                                      const DeviceProperties& device) {
   std::vector<Candidate> list;
-  for (const KernelDef* kernel : operation.kernels) {
-    if (!problem.kernel.empty() && kernel->name != problem.kernel) continue;
-    if (!supports(*kernel, problem, device)) continue;
-    if (!kernel->configs) {
-      list.push_back({kernel, {}});
-      continue;
-    }
-    for (Config& config : kernel->configs(problem, device))
-      list.push_back({kernel, std::move(config)});
-  }
+  for (const KernelDef* kernel : operation.kernels)
+    if (problem.kernel.empty() || kernel->name == problem.kernel)
+      for (Candidate& candidate : candidates_of(*kernel, problem, device))
+        list.push_back(std::move(candidate));
   return list;
 }
 

@@ -40,7 +40,7 @@ class BadInput(Test):
         self.refused(["verify", "--policy", "assert_clos"], "assert_clos", "'assert_close'")
         self.refused(["verify", "--repeats", "0"], "--repeats='0'", "from 1 to 1000")
         self.refused(["bench", "softmax", *SMALL, "--budget", "soon"], "--budget='soon'", "number")
-        self.refused(["bench", "softmax", *SMALL, "--hot", "--cold"], "--cold or --hot")
+        self.refused(["bench", "softmax", *SMALL, "--hot", "--cold"], "--cold, --hot or --graph")
 
     def test_unknown_operation(self):
         self.refused(["verify", "softmx"], "unknown operation 'softmx'", "'softmax'")
@@ -151,6 +151,13 @@ class Works(Test):
         self.assertIn(done.returncode, (0, 1), done.stderr)  # a loaded machine may give an invalid time
         self.assertIn("rooftile bench softmax/cpu_simd rows=64 cols=64", done.stdout)
         self.assertIn("--against cpu_plain --hot --budget 0.05", done.stdout)
+
+    def test_bench_against_vendor_where_there_is_none(self):
+        _, results = run_json("bench", "softmax", "rows=64", "cols=64", "--hot", "--budget", "0.05",
+                              "--against", "vendor")
+        record = results["records"][0]
+        self.assertNotIn("against", record)
+        self.assertIn("--against vendor --hot --budget 0.05", record["command"])
 
     def test_nothing_ran(self):
         done = run("verify", "gemm/openblas", "--set", "ci", "--seed", "3", ROOFTILE_OPENBLAS="none")

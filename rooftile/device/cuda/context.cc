@@ -6,11 +6,17 @@
 namespace rooftile {
 namespace {
 
+// Of a stream whose launches are being captured: they say what may not be done then, and break
+// nothing.
+bool is_of_capture(cudaError_t status) {
+  return status >= cudaErrorStreamCaptureUnsupported && status <= cudaErrorStreamCaptureWrongThread;
+}
+
 // Of errors, only those that broke the context come again from a call that does nothing.
 bool is_context_broken() {
   const cudaError_t status = cudaStreamQuery(cudaStreamPerThread);
   (void)cudaGetLastError();
-  return status != cudaSuccess && status != cudaErrorNotReady;
+  return status != cudaSuccess && status != cudaErrorNotReady && !is_of_capture(status);
 }
 
 }  // namespace
@@ -23,6 +29,11 @@ void CudaContext::fail(cudaError_t status, const std::string& doing) {
   (void)cudaGetLastError();  // or a later call would be blamed for this error
   std::string message = id_ + ": " + doing + ": " + description(status);
   if (status == cudaErrorMemoryAllocation) throw Error(ErrorCode::out_of_memory, message);
+  if (is_of_capture(status))
+    throw Error(ErrorCode::unsupported,
+                message +
+                    ": a graph is being captured, and only launches can be; what allocates, "
+                    "waits, copies or uses a stream of its own cannot");
   if (is_context_broken()) {
     message += " (by this or an earlier launch; nothing runs on " + id_ +
                " any more until the program is started again)";

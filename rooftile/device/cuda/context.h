@@ -26,7 +26,8 @@ class CudaContext {
   void check(cudaError_t status, const char* doing) {
     if (status != cudaSuccess) fail(status, doing);
   }
-  /// Throws Error(device), or Error(out_of_memory) where that is what `status` says.
+  /// Throws Error(device), or Error(out_of_memory) where that is what `status` says, or
+  /// Error(unsupported) where it says that a graph is being captured.
   [[noreturn]] void fail(cudaError_t status, const std::string& doing);
 
   /// Throws Error(device) with what broke this device earlier.

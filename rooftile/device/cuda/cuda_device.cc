@@ -51,6 +51,8 @@ class CudaDevice final : public Device {
     context_.check(cudaDeviceSynchronize(), "waiting for all its work");
   }
 
+  [[nodiscard]] bool has_graphs() const override { return true; }
+
   // Reads twice what the cache holds: clean lines take the place of everything else. Lines that a
   // kernel marked as persisting would stay; they are made ordinary ones first.
   void flush_caches(Stream& stream) override {

@@ -19,6 +19,7 @@
 namespace rooftile {
 
 extern const KernelTable cuda_test_kernels;
+extern const KernelTable cuda_matrix_probe_kernels;
 
 namespace {
 
@@ -50,6 +51,25 @@ TEST(CudaKernels, ThoseOfTheTableHaveTheSameSignaturesInEachPass) {
     EXPECT_STREQ(each.cuda->parameters, each.simulated->parameters);
   }
   EXPECT_STREQ(kernel("saxpy").cuda->parameters, "i4f4p8p8");
+}
+
+// The simulator finds races, reads of what nobody wrote and wrong descriptors.
+TEST(CudaKernels, MatrixProbesAreSoundInTheSimulator) {
+  constexpr int kBytes = 4 * 3 * 128 * 128;
+  const auto device = open_device("sim:h200");
+  const auto stream = device->make_stream();
+  const DeviceMemory numbers(*device, kBytes);
+  std::vector<float> host(kBytes / 4, 1.5F);
+  device->copy_to_device(*stream, numbers.data(), host.data(), kBytes);
+  const LaunchShape shape{.block = {.x = 256}, .dynamic_shared_bytes = kBytes + 1024};
+  for (const char* name : {"multiply_matrices<tf32, float>", "multiply_matrices<bf16, float>",
+                           "multiply_matrices<fp16, float>", "multiply_matrices<e4m3, float>",
+                           "multiply_matrices<int8_t, int32_t>"}) {
+    const GpuKernel probe = find_kernel(cuda_matrix_probe_kernels, name);
+    ASSERT_NE(probe.cuda, nullptr);
+    launch(*stream, probe, shape, 5, numbers.data(), numbers.data());
+    EXPECT_NO_THROW(stream->synchronise()) << name;
+  }
 }
 
 // One device for all tests: a context takes longer to make than all of them to run.
@@ -187,6 +207,59 @@ TEST_F(Cuda, TakesLaunchesThatMayOverlap) {
   EXPECT_THAT(read<int>(y), Each(35));
 }
 
+// What `count` launches of step make of 1.
+unsigned stepped(int count) {
+  unsigned x = 1;
+  for (int i = 0; i < count; ++i) x = 3 * x + 1;
+  return x;
+}
+
+TEST_F(Cuda, GraphsRunTheirLaunchesInOrder) {
+  EXPECT_TRUE(device_->has_graphs());
+  for (const bool may_overlap : {false, true}) {
+    const DeviceMemory x = upload(std::vector<unsigned>(32, 1));
+    const LaunchShape shape{.block = {.x = 32}, .programmatic_overlap = may_overlap};
+    launch(*stream_, kernel("step"), shape, x.data());
+    const std::unique_ptr<Graph> graph = stream_->capture([&] {
+      for (int i = 0; i < 50; ++i) launch(*stream_, kernel("step"), shape, x.data());
+    });
+    EXPECT_THAT(read<unsigned>(x), Each(stepped(1))) << "capturing runs nothing";
+    const auto other = device_->make_stream();
+    graph->run(*stream_);
+    graph->run(*stream_);
+    EXPECT_THAT(read<unsigned>(x), Each(stepped(101)));
+    graph->run(*other);
+    other->synchronise();
+    EXPECT_THAT(read<unsigned>(x), Each(stepped(151)));
+  }
+}
+
+TEST_F(Cuda, SaysWhatCannotBeInAGraph) {
+  const DeviceMemory x = upload(std::vector<unsigned>(32, 1));
+  const LaunchShape shape{.block = {.x = 32}};
+  launch(*stream_, kernel("step"), shape, x.data());
+  const auto capture = [&](const std::function<void()>& more) {
+    return error_of([&] {
+      (void)stream_->capture([&] {
+        launch(*stream_, kernel("step"), shape, x.data());
+        more();
+      });
+    });
+  };
+  const Error allocating = capture([&] { const DeviceMemory memory(*device_, 4096); });
+  EXPECT_EQ(allocating.code(), ErrorCode::unsupported);
+  EXPECT_THAT(allocating.what(), HasSubstr("a graph is being captured"));
+  const Error waiting = capture([&] { stream_->synchronise(); });
+  EXPECT_EQ(waiting.code(), ErrorCode::unsupported);
+  EXPECT_THAT(waiting.what(), HasSubstr("waiting for a stream"));
+  const Error own = capture([] { throw Error(ErrorCode::bad_input, "the kernel's own"); });
+  EXPECT_STREQ(own.what(), "the kernel's own");
+  const Error nested = capture([&] { (void)stream_->capture([] {}); });
+  EXPECT_NE(nested.code(), ErrorCode::ok);
+  launch(*stream_, kernel("step"), shape, x.data());
+  EXPECT_THAT(read<unsigned>(x), Each(stepped(2))) << "the stream is as before";
+}
+
 TEST_F(Cuda, RefusesWhatTheKernelCannotHave) {
   const DeviceMemory x(*device_, 4096);
   const Error threads =
@@ -221,6 +294,12 @@ TEST_F(Cuda, TimesAreThoseOfTheDevice) {
     const double rate =
         (probe.unit ? probe.ops : probe.read_bytes + probe.written_bytes) / us / 1e6;
     const Ceilings sheet = device_->sheet();
+    // Clocks above those of the data sheet are the card's right.
+    if (const auto ops = probe.unit ? sheet.sheet_ops_per_s[static_cast<std::size_t>(*probe.unit)]
+                                    : std::nullopt) {
+      EXPECT_GT(rate * 1e12, *ops * 0.5) << probe.name;
+      EXPECT_LT(rate * 1e12, *ops * 1.15) << probe.name;
+    }
     if (!probe.unit && sheet.sheet_bytes_per_s) {
       EXPECT_GT(rate * 1e12, *sheet.sheet_bytes_per_s * 0.6) << probe.name;
       EXPECT_LT(rate * 1e12, *sheet.sheet_bytes_per_s * 1.01) << probe.name;

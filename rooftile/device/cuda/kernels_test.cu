@@ -4,6 +4,7 @@
 
 #if ROOFTILE_DEVICE_CODE
 #include "rooftile/tile/language.h"
+#include "rooftile/tile/ptx/grid_dependency.h"
 #endif
 
 namespace rooftile {
@@ -53,6 +54,13 @@ __global__ void chase(const int* next, int steps, int* end) {
 
 __global__ void __launch_bounds__(128) bounded(int* x) { x[threadIdx.x] = 1; }
 
+// x = 3 x + 1, by a launch that may begin before the one ahead of it has ended.
+__global__ void step(unsigned* x) {
+  launch_dependents();
+  wait_for_grid();
+  x[threadIdx.x] = 3 * x[threadIdx.x] + 1;
+}
+
 __global__ void store_at(int* address) { *address = 1; }
 
 }  // namespace
@@ -63,6 +71,7 @@ ROOFTILE_KERNEL_TABLE(cuda_test_kernels, ROOFTILE_KERNEL_ENTRY(saxpy),
                       ROOFTILE_KERNEL_ENTRY(multiply<float, 3>),
                       ROOFTILE_KERNEL_ENTRY(multiply<int, 5>), ROOFTILE_KERNEL_ENTRY(reverse),
                       ROOFTILE_KERNEL_ENTRY(cluster_blocks), ROOFTILE_KERNEL_ENTRY(chase),
-                      ROOFTILE_KERNEL_ENTRY(bounded), ROOFTILE_KERNEL_ENTRY(store_at))
+                      ROOFTILE_KERNEL_ENTRY(bounded), ROOFTILE_KERNEL_ENTRY(step),
+                      ROOFTILE_KERNEL_ENTRY(store_at))
 
 }  // namespace rooftile

@@ -142,6 +142,7 @@ std::vector<Probe> cuda_probes(Device& device) {
   std::vector<Probe> probes;
   add_memory_probes(probes, buffers);
   add_fp32_probe(probes, buffers, properties.compute_units);
+  add_cuda_matrix_probes(probes, device);
   return probes;
 }
 

@@ -2,6 +2,7 @@
 #include "rooftile/device/cuda/stream.h"
 
 #include "rooftile/base/error.h"
+#include "rooftile/device/cuda/graph.h"
 
 namespace rooftile {
 
@@ -28,6 +29,10 @@ void CudaStream::launch(std::int64_t, FunctionRef<void(std::int64_t)>) {
 void CudaStream::launch_kernel(const GpuKernel& kernel, const LaunchShape& shape, void** args) {
   const CurrentDevice current(context_);
   kernels_.launch(stream_, kernel, shape, args);
+}
+
+std::unique_ptr<Graph> CudaStream::capture(const std::function<void()>& launches) {
+  return capture_cuda_graph(device_, context_, stream_, launches);
 }
 
 void CudaStream::synchronise() {

@@ -18,6 +18,7 @@ class CudaStream final : public Stream {
   [[nodiscard]] Device& device() const override { return device_; }
   void launch(std::int64_t blocks, FunctionRef<void(std::int64_t)> block) override;
   void launch_kernel(const GpuKernel& kernel, const LaunchShape& shape, void** args) override;
+  [[nodiscard]] std::unique_ptr<Graph> capture(const std::function<void()>& launches) override;
   void synchronise() override;
   [[nodiscard]] void* native() const override { return stream_; }
 

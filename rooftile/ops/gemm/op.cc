@@ -218,6 +218,7 @@ std::vector<Case> cases() {
     add("edges", "m=16 n=16 k=513 layout=nt" + dtype);
     add("edges", "m=8 n=8 k=0 bias=f32 residual=f32 d=f32" + dtype);
     add("edges", "m=12 n=20 k=64 data=extreme layout=nt" + dtype);
+    add("edges", "m=12 n=20 k=64 data=zeros" + dtype);
   }
   // Several tiles of matrix instructions with cut ones at the ends, by every layout and epilogue.
   for (const char* layout : {"nn", "nt", "tn", "tt"})
@@ -231,6 +232,15 @@ std::vector<Case> cases() {
   add("edges", "m=12 n=72 k=392 a=fp16 layout=nt d=f32 bias=bf16");
   add("edges", "m=40 n=40 k=328 a=bf16 layout=nt residual=bf16 act=gelu_tanh");
   add("edges", "m=65 n=72 k=264 a=bf16 layout=nt d.stride=1,65");
+  // What others report of an H200, in bf16 with weights [n, k]: squares, layers of large models
+  // with many and with few rows, one row.
+  for (const char* shape :
+       {"m=4096 n=4096 k=4096", "m=8192 n=8192 k=8192", "m=2048 n=28672 k=8192",
+        "m=4096 n=7168 k=2048", "m=4096 n=24576 k=1536", "m=4096 n=7168 k=16384",
+        "m=512 n=8192 k=8192", "m=8192 n=8192 k=512", "m=128 n=7168 k=16384", "m=64 n=24576 k=1536",
+        "m=128 n=8192 k=8192", "m=64 n=8192 k=8192", "m=16 n=8192 k=8192", "m=1 n=8192 k=8192",
+        "m=1 n=28672 k=8192"})
+    add("peers", shape + std::string(" a=bf16 layout=nt"));
   add("edges", "m=9 n=40 k=100 a=bf16 b=f32 d=fp16 bias=bf16 residual=f32");
   add("edges", "m=4 n=8 k=16 a=f32 residual=f32 d.alias=residual");
   add("edges", "m=64 n=4 k=8 a=f32 a.stride=67108864,1");  // offsets beyond 2^31

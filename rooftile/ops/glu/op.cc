@@ -75,6 +75,7 @@ std::vector<Case> cases() {
       {"gpt_oss_20b.prefill",
        "rows=1024 cols=2880 gate=bf16 limit=7 alpha=1.702 up_offset=1 gate.stride=5760,2 "
        "up.stride=5760,2"},
+      {"peers", "rows=16384 cols=14336 gate=bf16 gate.stride=28672,1 up.stride=28672,1"},
       {"roof", "rows=4096 cols=4096 gate=f32"},
       {"roof", "rows=4096 cols=4096 gate=bf16"},
   };

@@ -97,6 +97,9 @@ std::vector<Case> cases() {
       {"demo", "rows=4096 cols=4096 x=f32"},
       {"demo", "rows=4096 cols=4096 x=bf16"},
   };
+  for (const char* shape : {"rows=16384 cols=8192", "rows=4096 cols=4096", "rows=64 cols=8192"})
+    for (const char* residual : {"", " residual=bf16"})
+      list.push_back({"peers", std::string(shape) + " x=bf16" + residual});
   const auto edge = [&](std::string text) { list.push_back({"edges", std::move(text)}); };
   for (const char* x : {"f32", "bf16", "fp16"}) {
     const std::string dtype = " x=" + std::string(x);
