@@ -85,6 +85,14 @@ std::string check_schedules(Bench& bench, const VerifyOptions& options, Record& 
   const bool is_repeatable = bench.kernel.determinism != Determinism::any;
   const std::string right = bench.workload.output_bits();
   std::string fault;
+  // A launch that may begin before the one ahead has ended must wait for it: a second run right
+  // behind the first tells. What it computes is not asked: it may be in place.
+  try {
+    bench.workload.reset();
+    bench.workload.run(bench.plan, bench.workspace.data(), 2);
+  } catch (const std::exception& error) {
+    fault = std::string("right behind itself: ") + error.what();
+  }
   for (int number = 1; number < options.schedules && fault.empty(); ++number) {
     bench.device.use_schedule(number);
     try {

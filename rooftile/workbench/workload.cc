@@ -65,8 +65,8 @@ void Workload::reset() {
   }
 }
 
-void Workload::run(const Plan& plan, void* workspace) {
-  plan.run({.stream = &stream_, .workspace = workspace}, views_);
+void Workload::run(const Plan& plan, void* workspace, int times) {
+  for (int i = 0; i < times; ++i) plan.run({.stream = &stream_, .workspace = workspace}, views_);
   stream_.synchronise();
   device_.synchronise();
 }

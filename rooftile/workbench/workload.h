@@ -30,8 +30,8 @@ class Workload {
   /// Poisons outputs again and restores inputs that share memory with one.
   void reset();
 
-  /// Runs `plan` and waits for the device.
-  void run(const Plan& plan, void* workspace);
+  /// Runs `plan`, several times right behind each other, and waits for the device.
+  void run(const Plan& plan, void* workspace, int times = 1);
 
   /// Inputs and expected outputs, computed by the meaning at the first call after set_inputs().
   const Values& expected();

@@ -6,11 +6,17 @@ OPS = "rooftile/ops"
 # which needs more than the 132 that run at once.
 PROBLEMS = {
     "gemm/sm90_ws": ["m=200 n=520 k=200 a=bf16 layout=nt", "m=8832 n=264 k=136 a=bf16 layout=nt"],
+    "gemm/sm90_stream": ["m=4 n=17200 k=264 a=bf16 layout=nt"],
 }
-KERNELS = ["gemm/sm90_naive", "gemm/sm90_tiled", "gemm/sm90_ws", "rmsnorm/sm90_plain", "rmsnorm/sm90_rows",
+KERNELS = ["gemm/sm90_naive", "gemm/sm90_tiled", "gemm/sm80_mma", "gemm/sm90_stream", "rmsnorm/sm90_plain", "rmsnorm/sm90_rows",
            "softmax/sm90_plain", "softmax/sm90_rows", "transpose/sm90_plain", "transpose/sm90_tiled",
            "transpose/sm90_padded", "transpose/sm90_vector", "scaled_copy/sm90_plain", "scaled_copy/sm90_vector"]
 HEADERS = {
+    f"{OPS}/gemm/sm90_ws.h": ["gemm/sm90_ws"],
+    f"{OPS}/gemm/sm90_mainloop.h": ["gemm/sm90_ws", "gemm/sm90_stream"],
+    f"{OPS}/gemm/sm90_epilogue.h": ["gemm/sm90_ws"],
+    "rooftile/tile/pipeline.h": ["gemm/sm90_ws"],
+    "rooftile/tile/tile_order.h": ["gemm/sm90_ws"],
     f"{OPS}/gemm/sm90_gemm.h": ["gemm/sm90_naive"],
     f"{OPS}/transpose/sm90_tile.h": ["transpose/sm90_tiled", "transpose/sm90_padded"],
     "rooftile/tile/row_reduce.h": ["softmax/sm90_rows", "rmsnorm/sm90_plain"],
