@@ -51,6 +51,7 @@ struct Shared {
   static constexpr int kPipeline = (kPart + kPartBytes + 7) / 8 * 8;
   static constexpr int kBytes = kPart + kOther;
   static_assert(kStages >= 3, "too few stages to hide the latency of memory");
+  static_assert(kBytes <= 227 * 1024, "more than a block can have");
 };
 
 /// What is added and stored of a tile.

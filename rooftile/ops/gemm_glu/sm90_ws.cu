@@ -17,7 +17,6 @@ namespace {
 using namespace gemm;
 
 constexpr int kColumns = 256;
-constexpr int kColumnsOfD = kColumns / 2;
 
 #if ROOFTILE_DEVICE_CODE
 
@@ -39,6 +38,8 @@ __global__ void __launch_bounds__(kThreads, 1)
 extern const KernelTable sm90_ws_kernels;
 
 namespace {
+
+constexpr int kColumnsOfD = kColumns / 2;
 
 Support supports(const Problem& problem, const DeviceProperties&) {
   const DType dtype = problem.dtype("a");
