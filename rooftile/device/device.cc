@@ -29,6 +29,10 @@ void Stream::launch_kernel(const GpuKernel&, const LaunchShape&, void**) {
   throw Error(ErrorCode::unsupported, device().properties().id + " runs no CUDA kernels");
 }
 
+std::unique_ptr<Stream> Device::wrap_stream(void*) {
+  throw Error(ErrorCode::unsupported, properties().id + " has no streams of another runtime");
+}
+
 TensorMap Device::encode_tensor_map(const TensorMapSpec&) {
   throw Error(ErrorCode::unsupported, properties().id + " has no TMA");
 }
