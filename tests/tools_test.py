@@ -106,6 +106,7 @@ class Names(ToolTest):
 
     def test_name_in_a_script(self):
         self.expect_problem("check_names", {"python/a.py": "x = 'frobnicate'  # the first\n"}, "python/a.py:1")
+        self.expect_clean("check_names", {"python/tests/a.py": "x = 'frobnicate'\n"})
 
     def test_name_in_a_comment_or_within_a_word(self):
         self.expect_clean("check_names", {"rooftile/workbench/a.cc": "/* frobnicate */ int frobnicated; // frobnicate\n",

@@ -33,6 +33,10 @@ std::unique_ptr<Graph> Stream::capture(const std::function<void()>&) {
   throw Error(ErrorCode::unsupported, device().properties().id + " has no graphs");
 }
 
+std::unique_ptr<Stream> Device::wrap_stream(void*) {
+  throw Error(ErrorCode::unsupported, properties().id + " has no streams of another runtime");
+}
+
 TensorMap Device::encode_tensor_map(const TensorMapSpec&) {
   throw Error(ErrorCode::unsupported, properties().id + " has no TMA");
 }

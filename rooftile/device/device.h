@@ -157,6 +157,11 @@ class Device {
   /// The data sheet's limits, where there is a data sheet.
   [[nodiscard]] virtual Ceilings sheet() const { return {}; }
 
+  /// A stream of this device over a handle of its runtime (a cudaStream_t) that someone else made
+  /// and keeps alive: work is put in order with theirs. Throws Error(unsupported) where there are
+  /// no such handles.
+  [[nodiscard]] virtual std::unique_ptr<Stream> wrap_stream(void* native);
+
  private:
   static std::shared_ptr<const std::uint64_t> next_life();
   std::shared_ptr<const std::uint64_t> life_ = next_life();

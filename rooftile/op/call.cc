@@ -23,10 +23,12 @@ void append(std::string& key, const T& value) {
 }
 
 // Everything that the choice of plan depends on, as bytes.
-std::string key_of(std::string_view op, const Device& device, std::span<const TensorView> views,
+// Why the stream: what runs on two of them may overlap, and must not share a workspace.
+std::string key_of(std::string_view op, const Stream& stream, std::span<const TensorView> views,
                    std::span<const OptionValue> options) {
   std::string key(op);
-  append(key, *device.life());
+  append(key, *stream.device().life());
+  append(key, stream.native());
   for (const TensorView& view : views) {
     key += view.is_present() ? '1' : '0';
     if (!view.is_present()) continue;
@@ -41,17 +43,25 @@ std::string key_of(std::string_view op, const Device& device, std::span<const Te
   return key;
 }
 
+Problem problem_of(const Registry& registry, std::string_view op, std::span<const TensorView> views,
+                   std::span<const OptionValue> options) {
+  const std::size_t slash = op.find('/');
+  Problem problem = bind(*registry.operation(op.substr(0, slash)).def, views, options);
+  if (slash != std::string_view::npos) problem.kernel = op.substr(slash + 1);
+  return problem;
+}
+
 }  // namespace
 
 void call(const Registry& registry, std::string_view op, Stream& stream,
           std::span<const TensorView> views, std::span<const OptionValue> options) {
   thread_local std::unordered_map<std::string, std::unique_ptr<Ready>> plans;
   Device& device = stream.device();
-  const std::string key = key_of(op, device, views, options);
+  const std::string key = key_of(op, stream, views, options);
   auto found = plans.find(key);
   if (found == plans.end()) {
     if (plans.size() >= kMostPlans) plans.clear();
-    Plan plan = prepare(registry, bind(*registry.operation(op).def, views, options), device);
+    Plan plan = prepare(registry, problem_of(registry, op, views, options), device);
     DeviceMemory workspace(device, plan.workspace_bytes());
     found =
         plans.emplace(key, std::make_unique<Ready>(Ready{std::move(plan), std::move(workspace)}))

@@ -42,6 +42,10 @@ class CudaDevice final : public Device {
   std::unique_ptr<Stream> make_stream() override {
     return std::make_unique<CudaStream>(*this, context_, kernels_);
   }
+  std::unique_ptr<Stream> wrap_stream(void* native) override {
+    return std::make_unique<CudaStream>(*this, context_, kernels_,
+                                        static_cast<cudaStream_t>(native));
+  }
   std::unique_ptr<Event> make_event() override {
     return std::make_unique<CudaEvent>(*this, context_);
   }

@@ -20,7 +20,13 @@ CudaStream::CudaStream(Device& device, CudaContext& context, CudaKernels& kernel
   context_.check(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "making a stream");
 }
 
-CudaStream::~CudaStream() { (void)cudaStreamDestroy(stream_); }
+CudaStream::CudaStream(Device& device, CudaContext& context, CudaKernels& kernels,
+                       cudaStream_t borrowed)
+    : device_(device), context_(context), kernels_(kernels), stream_(borrowed), is_ours_(false) {}
+
+CudaStream::~CudaStream() {
+  if (is_ours_) (void)cudaStreamDestroy(stream_);
+}
 
 void CudaStream::launch(std::int64_t, FunctionRef<void(std::int64_t)>) {
   throw Error(ErrorCode::unsupported, context_.id() + " runs no host code");

@@ -13,6 +13,8 @@ namespace rooftile {
 class CudaStream final : public Stream {
  public:
   CudaStream(Device& device, CudaContext& context, CudaKernels& kernels);
+  /// Borrows a stream, as cudaStreamLegacy or one that the caller made and destroys.
+  CudaStream(Device& device, CudaContext& context, CudaKernels& kernels, cudaStream_t borrowed);
   ~CudaStream() override;
 
   [[nodiscard]] Device& device() const override { return device_; }
@@ -27,6 +29,7 @@ class CudaStream final : public Stream {
   CudaContext& context_;
   CudaKernels& kernels_;
   cudaStream_t stream_ = nullptr;
+  bool is_ours_ = true;
 };
 
 class CudaEvent final : public Event {

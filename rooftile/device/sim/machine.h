@@ -358,8 +358,9 @@ struct Worker {
   Site& site(std::uint32_t pc, std::uint8_t flags, std::uint8_t bytes);
 };
 
-/// The worker of this thread of the host while it simulates; null otherwise.
-extern thread_local Worker* worker __attribute__((tls_model("initial-exec")));
+/// The worker of this thread of the host while it simulates; null otherwise. Why not of the model
+/// initial-exec: beside the __shared__ variables, a running program (Python) could not load it.
+extern thread_local Worker* worker;
 
 // --- scheduling (scheduler.cc)
 /// The current thread stops here, for a reason, until ready() is called for it.
