@@ -7,7 +7,7 @@
 namespace rooftile {
 namespace {
 
-constexpr VerifyOptions kOptions{.repeats = 2, .schedules = 4};
+constexpr VerifyOptions kOptions{.repeats = 2, .schedules = 3};
 
 class EverySm90Kernel : public testing::TestWithParam<KernelAndSet> {};
 

@@ -71,6 +71,10 @@ void Workload::run(const Plan& plan, void* workspace, int times) {
   device_.synchronise();
 }
 
+bool Workload::is_in_place() const {
+  return std::ranges::any_of(slots_, [](const Slot& slot) { return slot.is_shared; });
+}
+
 const Values& Workload::expected() {
   if (!expected_) {
     expected_ = std::make_unique<Values>(inputs_);

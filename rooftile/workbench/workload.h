@@ -53,6 +53,9 @@ class Workload {
   /// The memory of a present argument.
   [[nodiscard]] GuardedTensor& tensor(std::string_view name);
 
+  /// Whether an output uses an input's memory.
+  [[nodiscard]] bool is_in_place() const;
+
   /// Present outputs.
   [[nodiscard]] std::vector<Slot*> outputs();
 

@@ -45,13 +45,14 @@ __global__ void __launch_bounds__(kThreads* kThreads) tiled(const Sm90Call call)
   const int y = static_cast<int>(threadIdx.y);
   const long long first_i = static_cast<long long>(blockIdx.y) * kTile;
   const long long first_j = static_cast<long long>(blockIdx.x) * kTile;
+  const bool has_elements = first_i + y < call.m && first_j + x < call.n;
   float sum[kEach][kEach] = {};
   for (long long p = 0; p < call.k; p += kDepth) {
     const int thread = y * kThreads + x;
     load_tile(a, call.a, first_i, call.m, p, call.k, call.a.stride_i, call.a.stride_j, thread);
     load_tile(b, call.b, first_j, call.n, p, call.k, call.b.stride_j, call.b.stride_i, thread);
     __syncthreads();
-    ROOFTILE_UNROLL for (int depth = 0; depth < kDepth; ++depth) {
+    ROOFTILE_UNROLL for (int depth = 0; has_elements && depth < kDepth; ++depth) {
       float of_a[kEach];
       float of_b[kEach];
       ROOFTILE_UNROLL for (int e = 0; e < kEach; ++e) of_a[e] = a[depth][y + e * kThreads];
