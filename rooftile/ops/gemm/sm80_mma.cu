@@ -206,9 +206,7 @@ __global__ void __launch_bounds__(kThreads) mma(const MmaCall call) {
 #else
 
 Support supports(const Problem& problem, const DeviceProperties&) {
-  const DType dtype = problem.dtype("a");
-  if (dtype != DType::bf16 && dtype != DType::fp16) return unsupported("a must be bf16 or fp16");
-  if (problem.dtype("b") != dtype) return unsupported("b must have a's dtype");
+  if (Support types = supports_16_bits(problem, {"b"}); !types) return types;
   return supports_sm90(problem);
 }
 
@@ -230,18 +228,14 @@ Operand operand_of(const TensorView& view, int outer_axis, bool is_k_major) {
 Prepared prepare(const Problem& problem, Device&, const Config&) {
   const Sm90Call call = sm90_call(problem);
   const OperandLayouts layouts = layouts_of(problem);
-  const auto major = [](bool is_k) { return std::string(is_k ? "Major::k" : "Major::mn"); };
   const GpuKernel kernel =
-      find_kernel(sm80_mma_kernels, "mma<" + std::string(name(problem.dtype("a"))) + ", " +
-                                        major(layouts.a_is_k) + ", " + major(layouts.b_is_k) + ">");
-  const auto tiles = [](long long extent) {
-    return static_cast<int>((extent + kTile - 1) / kTile);
-  };
+      find_kernel(sm80_mma_kernels,
+                  "mma<" + std::string(name(problem.dtype("a"))) + ", " + layouts.majors() + ">");
   MmaCall fixed;
   fixed.m = call.m;
   fixed.n = call.n;
   fixed.k = call.k;
-  fixed.order = {tiles(call.m), tiles(call.n), 8};
+  fixed.order = {tiles_of(call.m, kTile), tiles_of(call.n, kTile), 8};
   const LaunchShape shape{.grid = {static_cast<std::uint32_t>(fixed.order.count())},
                           .block = {kThreads},
                           .dynamic_shared_bytes = kSharedBytes};

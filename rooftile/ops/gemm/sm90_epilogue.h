@@ -30,8 +30,9 @@ struct Output {
   MatrixView d;
   Epilogue epilogue;
   long long m = 0, n = 0;
-  bool is_plain = false;  // no epilogue, and D by TMA in the type of A and B
-  bool by_tma = false;    // D in the type of A and B, or in f32
+  bool is_plain = false;      // no epilogue, and D by TMA in the type of A and B
+  bool by_tma = false;        // D in the type of A and B, or in f32
+  bool stores_pairs = false;  // of columns, where D is written by threads: see sm90_host.h
 };
 
 #if ROOFTILE_DEVICE_CODE

@@ -2,6 +2,9 @@
 // The host's half of what the sm90 kernels of gemm share.
 #pragma once
 
+#include <initializer_list>
+#include <string>
+
 #include "rooftile/device/tensor_map.h"
 #include "rooftile/op/kernel.h"
 #include "rooftile/ops/gemm/sm90_epilogue.h"
@@ -37,9 +40,15 @@ struct OperandLayouts {
   bool a_is_k = true;
   bool b_is_k = true;
   [[nodiscard]] bool is_nt() const { return a_is_k && b_is_k; }
+  /// "Major::k, Major::mn", as kernels' instances are named.
+  [[nodiscard]] std::string majors() const;
 };
 OperandLayouts layouts_of(const Problem& problem);
 
+/// A and `rights`, what it is multiplied by: bf16 or fp16, all of one type.
+Support supports_16_bits(const Problem& problem, std::initializer_list<const char*> rights);
+/// TMA counts coordinates in 32 bits; and there must be something along k.
+Support supports_tma_extents(const Problem& problem);
 /// What no kernel takes that copies its operands by TMA and multiplies them by wgmma.
 Support supports_tma(const Problem& problem);
 

@@ -8,7 +8,7 @@
 // "CUDA C++ Programming Guide: distributed shared memory".
 #include "rooftile/formats/bf16.h"
 #include "rooftile/formats/fp16.h"
-#include "rooftile/ops/gemm/sm90_gemm.h"
+#include "rooftile/ops/gemm/sm90_epilogue.h"
 #include "rooftile/ops/gemm/sm90_mainloop.h"
 #if ROOFTILE_DEVICE_CODE
 #include "rooftile/tile/fragment.h"
@@ -54,14 +54,6 @@ struct Shared {
   static_assert(kBytes <= 227 * 1024, "more than a block can have");
 };
 
-/// What is added and stored of a tile.
-struct StreamOutput {
-  MatrixView d;
-  Epilogue epilogue;
-  long long m = 0, n = 0;
-  bool stores_pairs = false;
-};
-
 #if ROOFTILE_DEVICE_CODE
 
 /// The partial sums of one block, and when the cluster may read and overwrite them.
@@ -82,8 +74,8 @@ __device__ __forceinline__ void write_part(float* part, const float* sum, int th
 
 /// Adds the blocks' parts of A's rows `first_m` on and stores this block's share of the sums.
 template <int kRows, int kColumns>
-__device__ __forceinline__ void add_parts(const StreamOutput& out, const Parts& parts,
-                                          Cluster cluster, int first_m, int first_n) {
+__device__ __forceinline__ void add_parts(const Output& out, const Parts& parts, Cluster cluster,
+                                          int first_m, int first_n) {
   using S = Shared<kRows, kColumns>;
   constexpr int kPairs = kRows / 2;
   const long long left = out.m - first_m;
@@ -117,7 +109,7 @@ __device__ __forceinline__ void tell(Mbarrier* barrier, Cluster cluster) {
 
 template <int kRows, int kColumns, int kRegisters>
 __device__ __forceinline__ void reduce_and_store(
-    const StreamOutput& out, Parts& parts, const float (&sum)[kRows / kConsumers / 64][kRegisters],
+    const Output& out, Parts& parts, const float (&sum)[kRows / kConsumers / 64][kRegisters],
     Cluster cluster, int first_n) {
   using S = Shared<kRows, kColumns>;
   const int consumer = static_cast<int>(threadIdx.x) / kWarpgroup - 1;
@@ -140,7 +132,7 @@ __device__ __forceinline__ void reduce_and_store(
 template <class T, int kRows, int kColumns>
 __global__ void __launch_bounds__(kThreads, 1)
     stream(const __grid_constant__ TensorMap b, const __grid_constant__ TensorMap a,
-           const __grid_constant__ StreamOutput out, int tiles, int steps, int split) {
+           const __grid_constant__ Output out, int tiles, int steps, int split) {
   using S = Shared<kRows, kColumns>;
   using Loop =
       Mainloop<T, Major::k, Major::k, kConsumers, kRows / kConsumers / 64, kColumns, S::kStages>;
@@ -259,9 +251,7 @@ Prepared prepare(const Problem& problem, Device& device, const Config& config) {
   const Output fixed = output_of(problem);
   return {.run = [=, &device](const Context& context, const Arguments& args) {
     if (tiles == 0) return;
-    const Output bound = with_arguments(fixed, args);
-    StreamOutput out{.d = bound.d, .epilogue = bound.epilogue, .m = bound.m, .n = bound.n};
-    out.stores_pairs = stores_pairs(out.d);
+    const Output out = with_arguments(fixed, args);
     const TensorMap b = operand_map(device, args["b"], 1, true, static_cast<int>(rows));
     const TensorMap a = operand_map(device, args["a"], 0, true, static_cast<int>(columns));
     launch(*context.stream, kernel, shape, b, a, out, tiles, steps, split);

@@ -65,15 +65,32 @@ OperandLayouts layouts_of(const Problem& problem) {
   return {is_along(a, 1) || !is_along(a, 0), is_along(b, 0) || !is_along(b, 1)};
 }
 
-Support supports_tma(const Problem& problem) {
+std::string OperandLayouts::majors() const {
+  const auto major = [](bool is_k) { return std::string(is_k ? "Major::k" : "Major::mn"); };
+  return major(a_is_k) + ", " + major(b_is_k);
+}
+
+Support supports_16_bits(const Problem& problem, std::initializer_list<const char*> rights) {
   const DType dtype = problem.dtype("a");
   if (dtype != DType::bf16 && dtype != DType::fp16) return unsupported("a must be bf16 or fp16");
-  if (problem.dtype("b") != dtype) return unsupported("b must have a's dtype");
-  if (Support general = supports_sm90(problem); !general) return general;
+  for (const char* right : rights)
+    if (problem.dtype(right) != dtype)
+      return unsupported(std::string(right) + " must have a's dtype");
+  return supported();
+}
+
+Support supports_tma_extents(const Problem& problem) {
   if (problem.axis("k") == 0) return unsupported("k is 0: there is nothing to copy");
   for (const char* axis : {"m", "n", "k"})
     if (problem.axis(axis) >= kMostExtent)
       return unsupported(std::string(axis) + " must be below 2^31");
+  return supported();
+}
+
+Support supports_tma(const Problem& problem) {
+  if (Support types = supports_16_bits(problem, {"b"}); !types) return types;
+  if (Support general = supports_sm90(problem); !general) return general;
+  if (Support extents = supports_tma_extents(problem); !extents) return extents;
   const OperandLayouts layouts = layouts_of(problem);
   std::string reason = tma_reason(problem.arg("a"), layouts.a_is_k ? 1 : 0);
   if (reason.empty()) reason = tma_reason(problem.arg("b"), layouts.b_is_k ? 0 : 1);
@@ -94,6 +111,7 @@ Output with_arguments(Output output, const Arguments& args) {
   output.d.data = args["d"].data;
   output.epilogue.bias.data = args["bias"].data;
   output.epilogue.residual.data = args["residual"].data;
+  output.stores_pairs = stores_pairs(output.d);
   return output;
 }
 

@@ -34,11 +34,9 @@ namespace {
 
 GpuKernel find(const OperandLayouts& layouts, DType dtype, std::int64_t columns) {
   const std::string type(name(dtype));
-  const auto major = [](bool is_k) { return std::string(is_k ? "Major::k" : "Major::mn"); };
   if (layouts.is_nt())
     return find_kernel(sm90_ws_kernels, "ws<" + type + ", " + std::to_string(columns) + ">");
-  return find_kernel(sm90_ws_layouts_kernels, "ws_layout<" + type + ", " + major(layouts.a_is_k) +
-                                                  ", " + major(layouts.b_is_k) + ">");
+  return find_kernel(sm90_ws_layouts_kernels, "ws_layout<" + type + ", " + layouts.majors() + ">");
 }
 
 /// Waves of clusters, times what a tile takes: where the waves are the same the larger tile, which

@@ -42,15 +42,11 @@ namespace {
 constexpr int kColumnsOfD = kColumns / 2;
 
 Support supports(const Problem& problem, const DeviceProperties&) {
-  const DType dtype = problem.dtype("a");
-  if (dtype != DType::bf16 && dtype != DType::fp16) return unsupported("a must be bf16 or fp16");
-  for (const char* name : {"gate", "up"})
-    if (problem.dtype(name) != dtype)
-      return unsupported(std::string(name) + " must have a's dtype");
+  if (Support types = supports_16_bits(problem, {"gate", "up"}); !types) return types;
   const DType d = problem.dtype("d");
   if (d != DType::f32 && d != DType::bf16 && d != DType::fp16)
     return unsupported("d must be f32, bf16 or fp16");
-  if (problem.axis("k") == 0) return unsupported("k is 0: there is nothing to copy");
+  if (Support extents = supports_tma_extents(problem); !extents) return extents;
   for (const auto& [name, inner] : {std::pair{"a", 1}, {"gate", 0}, {"up", 0}})
     if (std::string reason = tma_reason(problem.arg(name), inner); !reason.empty())
       return unsupported(std::move(reason) + " (k contiguous: layout nt)");
