@@ -3,9 +3,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <thread>
 #include <vector>
 
+#include "rooftile/base/parallel.h"
 #include "rooftile/formats/element.h"
 
 namespace rooftile {
@@ -15,18 +15,13 @@ constexpr int kZeroEvery = 17;
 // Of a thread: far longer to fill than to start one.
 constexpr std::size_t kLeastElements = std::size_t{1} << 18;
 
-// body(i) for every i, on several threads where there are many: a value depends on its index alone,
-// and what is benchmarked on a GPU has hundreds of millions.
+// Every i on several threads where there are many: a value depends on its index alone, and what is
+// benchmarked on a GPU has hundreds of millions.
 template <class Body>
 void for_each_index(std::size_t count, const Body& body) {
-  const std::size_t processors = std::max<std::size_t>(std::thread::hardware_concurrency(), 1);
-  const std::size_t threads = std::clamp<std::size_t>(count / kLeastElements, 1, processors);
-  const auto part = [&](std::size_t thread) {
-    for (std::size_t i = count * thread / threads; i < count * (thread + 1) / threads; ++i) body(i);
-  };
-  std::vector<std::jthread> others;
-  for (std::size_t thread = 1; thread < threads; ++thread) others.emplace_back(part, thread);
-  part(0);
+  in_parallel(count, kLeastElements, [&](std::size_t first, std::size_t last) {
+    for (std::size_t i = first; i < last; ++i) body(i);
+  });
 }
 
 double extreme_value(const Rng& rng, std::uint64_t i, double least, double most) {

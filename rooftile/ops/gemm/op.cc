@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "rooftile/base/parallel.h"
 #include "rooftile/core/expression.h"
 #include "rooftile/formats/int8_blocks.h"
 #include "rooftile/op/call.h"
@@ -16,20 +17,49 @@
 namespace rooftile::ops::gemm {
 namespace {
 
-// B by columns, so that the reference's inner loop runs over contiguous doubles.
-std::vector<double> columns_of(const Array& b) {
-  std::vector<double> columns(b.values.size());
-  for (std::int64_t p = 0; p < b.shape[0]; ++p)
-    for (std::int64_t j = 0; j < b.shape[1]; ++j)
-      columns[static_cast<std::size_t>(j * b.shape[0] + p)] = b.at(p, j);
-  return columns;
-}
-
 double norm(const double* values, std::int64_t count) {
   double squares = 0;
   for (std::int64_t i = 0; i < count; ++i) squares += values[i] * values[i];
   return std::sqrt(squares);
 }
+
+/// Some columns of B beside a few rows of A at a time: what is added to stays in a cache while B
+/// streams.
+class Products {
+ public:
+  static constexpr std::int64_t kRows = 8;
+
+  Products(const double* a, const Array& b, std::int64_t first, std::int64_t last)
+      : a_(a), b_(b.values.data()), k_(b.shape[0]), n_(b.shape[1]), first_(first), last_(last) {}
+
+  /// sums[i * (last - first) + j], of rows i from `row` on.
+  void compute(std::int64_t row, std::int64_t rows, std::vector<double>& sums) const {
+    const std::int64_t width = last_ - first_;
+    sums.assign(static_cast<std::size_t>(rows * width), 0);
+    for (std::int64_t p = 0; p < k_; ++p) {
+      const double* const from = b_ + p * n_ + first_;
+      for (std::int64_t i = 0; i < rows; ++i) {
+        const double factor = a_[(row + i) * k_ + p];
+        double* const to = sums.data() + i * width;
+        for (std::int64_t j = 0; j < width; ++j) to[j] += factor * from[j];
+      }
+    }
+  }
+
+  [[nodiscard]] std::vector<double> norms() const {
+    std::vector<double> norms(static_cast<std::size_t>(last_ - first_));
+    for (std::int64_t p = 0; p < k_; ++p)
+      for (std::int64_t j = first_; j < last_; ++j)
+        norms[static_cast<std::size_t>(j - first_)] += b_[p * n_ + j] * b_[p * n_ + j];
+    for (double& norm : norms) norm = std::sqrt(norm);
+    return norms;
+  }
+
+ private:
+  const double* a_;
+  const double* b_;
+  std::int64_t k_, n_, first_, last_;
+};
 
 bool has_q8_activations(const Problem& problem) { return problem.option("activations") == "q8"; }
 
@@ -47,35 +77,47 @@ std::vector<double> rows_of(const Problem& problem, const Array& a) {
   return rounded;
 }
 
-void meaning(const Problem& problem, Values& values) {
+/// Columns `first` to `last` of D.
+void mean_columns(const Problem& problem, const std::vector<double>& rows, Values& values,
+                  std::int64_t first, std::int64_t last) {
   const std::int64_t m = problem.axis("m");
   const std::int64_t n = problem.axis("n");
   const std::int64_t k = problem.axis("k");
   const Expression& act = activation(problem.option("act"));
-  const std::vector<double> b = columns_of(values["b"]);
-  const std::vector<double> rows = rows_of(problem, values["a"]);
   const double* a = rows.data();
   Array& d = values["d"];
-  d.magnitude.resize(d.values.size());
-  std::vector<double> norms(static_cast<std::size_t>(n));
-  for (std::int64_t j = 0; j < n; ++j)
-    norms[static_cast<std::size_t>(j)] = norm(b.data() + j * k, k);
+  const Products products(a, values["b"], first, last);
+  const std::vector<double> norms = products.norms();
+  std::vector<double> sums;
   for (std::int64_t i = 0; i < m; ++i) {
+    const std::int64_t within = i % Products::kRows;
+    if (within == 0) products.compute(i, std::min(Products::kRows, m - i), sums);
     const double row_norm = norm(a + i * k, k);
-    for (std::int64_t j = 0; j < n; ++j) {
-      double sum = 0;
-      for (std::int64_t p = 0; p < k; ++p)
-        sum += a[i * k + p] * b[static_cast<std::size_t>(j * k + p)];
+    for (std::int64_t j = first; j < last; ++j) {
       // Cauchy and Schwarz: what was summed is at most the product of the norms.
-      double size = row_norm * norms[static_cast<std::size_t>(j)];
+      double size = row_norm * norms[static_cast<std::size_t>(j - first)];
       const double bias = problem.has("bias") ? values["bias"][j] : 0;
       const double residual = problem.has("residual") ? values["residual"].at(i, j) : 0;
-      const double value = act(sum + bias);
+      const double value =
+          act(sums[static_cast<std::size_t>(within * (last - first) + j - first)] + bias);
       size += std::abs(bias) + std::abs(value) + std::abs(residual);
       d.at(i, j) = value + residual;
       d.magnitude[static_cast<std::size_t>(i * n + j)] = size;
     }
   }
+}
+
+void meaning(const Problem& problem, Values& values) {
+  constexpr double kLeastProducts = 1 << 20;  // of a thread
+  const std::vector<double> rows = rows_of(problem, values["a"]);
+  values["d"].magnitude.resize(values["d"].values.size());
+  const double of_column = 1.0 * problem.axis("m") * problem.axis("k");
+  in_parallel(static_cast<std::size_t>(problem.axis("n")),
+              static_cast<std::size_t>(kLeastProducts / std::max(of_column, 1.0)) + 1,
+              [&](std::size_t first, std::size_t last) {
+                mean_columns(problem, rows, values, static_cast<std::int64_t>(first),
+                             static_cast<std::int64_t>(last));
+              });
 }
 
 Unit unit_of(const Problem& problem) {

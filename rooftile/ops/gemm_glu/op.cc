@@ -2,8 +2,11 @@
 // The declaration of gemm_glu, and its typed call.
 #include "rooftile/op/op.h"
 
+#include <algorithm>
 #include <cmath>
+#include <vector>
 
+#include "rooftile/base/parallel.h"
 #include "rooftile/core/expression.h"
 #include "rooftile/op/call.h"
 #include "rooftile/op/registry.h"
@@ -19,33 +22,51 @@ struct Product {
   double size = 0;  // of what was summed
 };
 
-Product product(const Array& a, const Array& b, std::int64_t i, std::int64_t j) {
-  Product result;
+/// Row i of A times columns `first` to `last` of B.
+std::vector<Product> products(const Array& a, const Array& b, std::int64_t i, std::int64_t first,
+                              std::int64_t last) {
+  std::vector<Product> results(static_cast<std::size_t>(last - first));
   for (std::int64_t p = 0; p < b.shape[0]; ++p) {
-    const double term = a.at(i, p) * b.at(p, j);
-    result.sum += term;
-    result.size += std::abs(term);
+    const double factor = a.at(i, p);
+    const double* const row = b.values.data() + p * b.shape[1] + first;
+    for (std::size_t j = 0; j < results.size(); ++j) {
+      const double term = factor * row[j];
+      results[j].sum += term;
+      results[j].size += std::abs(term);
+    }
   }
-  return result;
+  return results;
 }
 
-void meaning(const Problem& problem, Values& values) {
+void mean_columns(const Problem& problem, Values& values, std::int64_t first, std::int64_t last) {
   const Expression& act = activation(problem.option("act"));
-  const std::int64_t n = problem.axis("n");
   Array& d = values["d"];
-  d.magnitude.resize(d.values.size());
   for (std::int64_t i = 0; i < problem.axis("m"); ++i) {
-    for (std::int64_t j = 0; j < n; ++j) {
-      const Product gate = product(values["a"], values["gate"], i, j);
-      const Product up = product(values["a"], values["up"], i, j);
+    const std::vector<Product> gates = products(values["a"], values["gate"], i, first, last);
+    const std::vector<Product> ups = products(values["a"], values["up"], i, first, last);
+    for (std::int64_t j = first; j < last; ++j) {
+      const Product& gate = gates[static_cast<std::size_t>(j - first)];
+      const Product& up = ups[static_cast<std::size_t>(j - first)];
       const double gated = act(gate.sum);
       d.at(i, j) = gated * up.sum;
       // No activation is steeper than 1.13 (gelu's, silu's 1.1): an error of the gate's sum passes
       // on by that much, and is multiplied by the other sum.
-      d.magnitude[static_cast<std::size_t>(i * n + j)] =
+      d.magnitude[static_cast<std::size_t>(i * d.shape[1] + j)] =
           std::abs(gated) * up.size + 1.2 * gate.size * std::abs(up.sum) + std::abs(d.at(i, j));
     }
   }
+}
+
+void meaning(const Problem& problem, Values& values) {
+  constexpr double kLeastProducts = 1 << 20;  // of a thread
+  values["d"].magnitude.resize(values["d"].values.size());
+  const double of_column = 2.0 * problem.axis("m") * problem.axis("k");
+  in_parallel(static_cast<std::size_t>(problem.axis("n")),
+              static_cast<std::size_t>(kLeastProducts / std::max(of_column, 1.0)) + 1,
+              [&](std::size_t first, std::size_t last) {
+                mean_columns(problem, values, static_cast<std::int64_t>(first),
+                             static_cast<std::int64_t>(last));
+              });
 }
 
 Unit unit_of(const Problem& problem) {
