@@ -67,6 +67,12 @@ class Graph {
   virtual void run(Stream& stream) = 0;
 };
 
+/// A stream goes on when this is gone.
+class Hold {
+ public:
+  virtual ~Hold() = default;
+};
+
 class Stream {
  public:
   virtual ~Stream() = default;
@@ -85,6 +91,11 @@ class Stream {
   /// the memory must outlive the graph. Throws Error(unsupported) on devices without graphs
   /// (Device::has_graphs) and for what cannot be captured; then the stream is as before.
   [[nodiscard]] virtual std::unique_ptr<Graph> capture(const std::function<void()>& launches);
+
+  /// Keeps what is launched from now on from starting until the result is gone, or some
+  /// milliseconds have passed: what the host needs to launch it lies outside of the time between
+  /// two events. Null where launching takes none of the device's time.
+  [[nodiscard]] virtual std::unique_ptr<Hold> hold() { return nullptr; }
 
   /// Returns when all that was launched has finished; throws the device's own error.
   virtual void synchronise() = 0;

@@ -44,6 +44,7 @@ class FakeDevice final : public Device {
   bool can_flush = true;
   bool can_capture = true;
   bool can_replay = true;  // or its graphs do nothing, as when the work was elsewhere
+  bool is_held = false;    // what is launched waits for the host
   int num_flushes = 0;
   int num_states = 0;                        // how often state() was asked
   std::function<DeviceState(int)> states{};  // by how often
@@ -56,6 +57,10 @@ class FakeDevice final : public Device {
   void spend(double us) {
     stream_us = std::max(stream_us, host_us) + us;
     is_warm = true;
+  }
+  /// The host launches for this long, and the device waits for it unless it is held.
+  void spend_host(double us) {
+    if (!is_held) host_us += us;
   }
   /// A kernel starts work of its own beside the stream.
   void spend_elsewhere(double us) { elsewhere_us = std::max(stream_us, host_us) + us; }
@@ -109,7 +114,19 @@ class FakeDevice final : public Device {
       if (!device_.can_capture) return Stream::capture(launches);
       return std::make_unique<FakeGraph>(device_, launches);
     }
+    std::unique_ptr<Hold> hold() override { return std::make_unique<FakeHold>(device_); }
     void synchronise() override { device_.host_us = std::max(device_.host_us, device_.stream_us); }
+
+   private:
+    FakeDevice& device_;
+  };
+
+  class FakeHold final : public Hold {
+   public:
+    explicit FakeHold(FakeDevice& device) : device_(device) { device_.is_held = true; }
+    ~FakeHold() override { device_.is_held = false; }
+    FakeHold(const FakeHold&) = delete;
+    FakeHold& operator=(const FakeHold&) = delete;
 
    private:
     FakeDevice& device_;

@@ -77,9 +77,12 @@ double time_once(Device& device, Stream& stream, const std::function<void()>& ru
   const std::unique_ptr<Event> stop = device.make_event();
   const std::unique_ptr<Event> joined = device.make_event();
   stream.synchronise();
-  start->record(stream);
-  run();
-  stop->record(stream);
+  {
+    const std::unique_ptr<Hold> hold = stream.hold();
+    start->record(stream);
+    run();
+    stop->record(stream);
+  }
   stream.synchronise();
   device.synchronise();
   joined->record(stream);

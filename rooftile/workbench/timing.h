@@ -59,7 +59,8 @@ struct TimingOutcome {
 TimingOutcome alternate(Device& device, Stream& stream, std::span<Contender> contenders,
                         const TimingOptions& options);
 
-/// One sample: microseconds between two events around `run`, everything on the device included.
+/// One sample: microseconds between two events around `run`, everything on the device included. The
+/// stream is held while the host launches, so that its part is not.
 double time_once(Device& device, Stream& stream, const std::function<void()>& run);
 
 /// Ratios B/A of samples taken in the same round: above 1 where A took less time.

@@ -43,6 +43,17 @@ TEST_F(Timing, LeavesOutWhatWasQueuedBefore) {
   EXPECT_DOUBLE_EQ(once([&] { device_.spend(5); }), 5);
 }
 
+TEST_F(Timing, LeavesOutWhatTheHostNeedsToLaunch) {
+  EXPECT_DOUBLE_EQ(once([&] {
+                     device_.spend_host(40);
+                     device_.spend(5);
+                   }),
+                   5);
+  EXPECT_FALSE(device_.is_held);
+  EXPECT_THROW(once([] { throw Error(ErrorCode::unsupported, "the kernel's own"); }), Error);
+  EXPECT_FALSE(device_.is_held);
+}
+
 // ScalingIntelligence/KernelBench#82: a kernel on a side stream finishes after the stop event.
 TEST_F(Timing, IncludesWorkOnOtherStreams) {
   EXPECT_DOUBLE_EQ(once([&] {

@@ -2,9 +2,11 @@
 // The CUDA device where there is a GPU (skipped elsewhere): memory, copies, every kind of launch,
 // times, tensor maps, and errors, which must not be those of the CUDA runtime.
 #include <algorithm>
+#include <chrono>
 #include <cstdlib>
 #include <cstring>
 #include <functional>
+#include <memory>
 #include <numeric>
 #include <thread>
 
@@ -232,6 +234,40 @@ TEST_F(Cuda, GraphsRunTheirLaunchesInOrder) {
     other->synchronise();
     EXPECT_THAT(read<unsigned>(x), Each(stepped(151)));
   }
+}
+
+TEST_F(Cuda, HoldsAStreamWhileTheHostLaunches) {
+  const DeviceMemory x = upload(std::vector<unsigned>(32, 1));
+  const LaunchShape shape{.block = {.x = 32}};
+  const auto before = device_->make_event();
+  const auto after = device_->make_event();
+  const auto time_us = [&](bool is_held) {
+    double least = 1e30;
+    for (int i = 0; i < 5; ++i) {
+      stream_->synchronise();
+      std::unique_ptr<Hold> hold;
+      if (is_held) hold = stream_->hold();
+      before->record(*stream_);
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+      launch(*stream_, kernel("step"), shape, x.data());
+      after->record(*stream_);
+      hold.reset();
+      least = std::min(least, after->elapsed_us(*before));
+    }
+    return least;
+  };
+  EXPECT_GT(time_us(false), 1000);
+  EXPECT_LT(time_us(true), 500);
+  EXPECT_THAT(read<unsigned>(x), Each(stepped(10)));
+}
+
+// Or it would wait for ever.
+TEST_F(Cuda, EndsAHoldThatTheHostWaitsFor) {
+  const DeviceMemory x = upload(std::vector<unsigned>(32, 1));
+  const auto hold = stream_->hold();
+  launch(*stream_, kernel("step"), {.block = {.x = 32}}, x.data());
+  stream_->synchronise();
+  EXPECT_THAT(read<unsigned>(x), Each(stepped(1)));
 }
 
 TEST_F(Cuda, SaysWhatCannotBeInAGraph) {

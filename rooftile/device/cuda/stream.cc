@@ -41,6 +41,11 @@ std::unique_ptr<Graph> CudaStream::capture(const std::function<void()>& launches
   return capture_cuda_graph(device_, context_, stream_, launches);
 }
 
+std::unique_ptr<Hold> CudaStream::hold() {
+  if (!holds_) holds_ = std::make_unique<HoldCounter>(context_);
+  return holds_->hold(*this);
+}
+
 void CudaStream::synchronise() {
   const CurrentDevice current(context_);
   context_.check(cudaStreamSynchronize(stream_), "waiting for a stream");

@@ -4,7 +4,10 @@
 
 #include <cuda_runtime_api.h>
 
+#include <memory>
+
 #include "rooftile/device/cuda/context.h"
+#include "rooftile/device/cuda/hold.h"
 #include "rooftile/device/cuda/launch.h"
 #include "rooftile/device/device.h"
 
@@ -21,6 +24,7 @@ class CudaStream final : public Stream {
   void launch(std::int64_t blocks, FunctionRef<void(std::int64_t)> block) override;
   void launch_kernel(const GpuKernel& kernel, const LaunchShape& shape, void** args) override;
   [[nodiscard]] std::unique_ptr<Graph> capture(const std::function<void()>& launches) override;
+  [[nodiscard]] std::unique_ptr<Hold> hold() override;
   void synchronise() override;
   [[nodiscard]] void* native() const override { return stream_; }
 
@@ -30,6 +34,7 @@ class CudaStream final : public Stream {
   CudaKernels& kernels_;
   cudaStream_t stream_ = nullptr;
   bool is_ours_ = true;
+  std::unique_ptr<HoldCounter> holds_;  // made by the first
 };
 
 class CudaEvent final : public Event {
