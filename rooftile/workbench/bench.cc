@@ -128,7 +128,7 @@ Record measure(const Task& task, Record record) {
     Problem others = problem;
     others.kernel = other->name;
     rival = std::make_unique<MeasuredKernel>(op, *other, others, device, *stream,
-                                             options.against_config);
+                                             options.against_config, &measured);
   }
   Record rivals_errors;
   for (MeasuredKernel* each : {&measured, rival.get()})

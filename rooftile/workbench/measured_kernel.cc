@@ -16,18 +16,22 @@ constexpr int kSpots = 32;
 // two.
 constexpr double kSlowReferenceOps = 5e8;
 // And still larger ones are checked by some of their rows.
-constexpr double kSlowestReferenceOps = 2e10;
+constexpr double kSlowestReferenceOps = 4e9;
 
 }  // namespace
 
 MeasuredKernel::MeasuredKernel(const OpDef& op, const KernelDef& kernel, const Problem& problem,
-                               Device& device, Stream& stream, const Config& config)
+                               Device& device, Stream& stream, const Config& config,
+                               MeasuredKernel* same_data)
     : op_(op),
       kernel_(kernel),
       workload_(op, problem, device, stream),
       plan_(kernel, problem, device, config),
       workspace_(plan_, device, stream) {
-  workload_.set_inputs(problem.seed);
+  if (same_data != nullptr)
+    workload_.share_inputs(same_data->workload_);
+  else
+    workload_.set_inputs(problem.seed);
 }
 
 std::string MeasuredKernel::check_before(Record& record) {

@@ -17,8 +17,9 @@ namespace rooftile {
 
 class MeasuredKernel {
  public:
+  /// `same_data`: of the same arguments, made for the same problem.
   MeasuredKernel(const OpDef& op, const KernelDef& kernel, const Problem& problem, Device& device,
-                 Stream& stream, const Config& config);
+                 Stream& stream, const Config& config, MeasuredKernel* same_data = nullptr);
 
   /// Checks a run on other data in the same memory, then one on the data to be measured, against
   /// the reference. Empty when right.

@@ -142,8 +142,7 @@ KernelWork work_of(const SimCounters& counters, const Occupancy& occupancy, cons
       count(l2_read_sectors) + count(global_store_sectors) +
       (count(tma_store_bytes) + count(tma_reduce_bytes) + count(cp_async_bytes)) / kSectorBytes;
   work.l2_requests = count(l2_requests);
-  work.shared_wavefronts = count(shared_load_wavefronts) + count(shared_store_wavefronts) +
-                           count(ldmatrix_wavefronts) + count(stmatrix_wavefronts);
+  work.shared_wavefronts = count(shared_load_wavefronts) + count(shared_store_wavefronts);
   work.instructions = count(memory_instructions) + count(ldmatrix_requests) +
                       count(stmatrix_requests) + count(cp_async_requests) +
                       count(tma_instructions) + count(wgmma_instructions) +

@@ -175,22 +175,48 @@ void copy_blocks(Bench& bench, Bench& single, std::int64_t row) {
   }
 }
 
-/// The inputs of `alone`, which is `problem` with one row, for `row`; none when the operation has
-/// no problem that means it.
-std::optional<Values> inputs_of_row(const OpDef& op, const Problem& problem, const Values& batch,
-                                    const Problem& alone, std::int64_t row) {
-  Values inputs(alone);
-  for (const ArgDef& arg : op.args) {
-    if (!problem.has(arg.name)) continue;
-    const Array& all = batch[arg.name];
-    Array& one = inputs[arg.name];
+/// The inputs of `alone`, which is `problem` with one row, for one row after the other.
+class InputsOfRow {
+ public:
+  InputsOfRow(const OpDef& op, const Problem& problem, const Values& batch, const Problem& alone)
+      : op_(op), problem_(problem), batch_(batch), inputs_(alone) {
+    for (const ArgDef& arg : op.args)
+      if (!begins_with(arg, op.batch_axis)) copy(arg, 0);
+  }
+
+  /// Null when the operation has no problem that means this row.
+  Values* at(std::int64_t row) {
+    for (const ArgDef& arg : op_.args) {
+      if (arg.role == Role::out && problem_.has(arg.name)) clear(inputs_[arg.name]);
+      // Why all of them where the operation has its say: it may change any.
+      if (op_.row_alone || begins_with(arg, op_.batch_axis)) copy(arg, row);
+    }
+    if (op_.row_alone && !op_.row_alone(problem_, batch_, row, inputs_)) return nullptr;
+    return &inputs_;
+  }
+
+ private:
+  // Of the answer for the row before.
+  static void clear(Array& output) {
+    std::ranges::fill(output.values, 0.0);
+    output.magnitude.clear();
+    output.also_right.clear();
+  }
+
+  void copy(const ArgDef& arg, std::int64_t row) {
+    if (!problem_.has(arg.name) || arg.role == Role::out) return;
+    const Array& all = batch_[arg.name];
+    Array& one = inputs_[arg.name];
     const std::int64_t first =
-        begins_with(arg, op.batch_axis) ? row * static_cast<std::int64_t>(one.values.size()) : 0;
+        begins_with(arg, op_.batch_axis) ? row * static_cast<std::int64_t>(one.values.size()) : 0;
     std::copy_n(all.values.begin() + first, one.values.size(), one.values.begin());
   }
-  if (op.row_alone && !op.row_alone(problem, batch, row, inputs)) return std::nullopt;
-  return inputs;
-}
+
+  const OpDef& op_;
+  const Problem& problem_;
+  const Values& batch_;
+  Values inputs_;
+};
 
 // A row alone must give the bits that it has in the batch.
 std::string check_rows(Bench& bench) {
@@ -203,10 +229,10 @@ std::string check_rows(Bench& bench) {
     whole.emplace_back(slot->name, slot->tensor->load());
   const std::int64_t rows = problem.axis(bench.op.batch_axis);
   Bench single(bench.op, bench.kernel, *alone, bench.device, bench.stream);
+  InputsOfRow rows_alone(bench.op, problem, bench.workload.inputs(), *alone);
   for (const std::int64_t row : {std::int64_t{0}, rows / 2, rows - 1}) {
-    const std::optional<Values> inputs =
-        inputs_of_row(bench.op, problem, bench.workload.inputs(), *alone, row);
-    if (!inputs) continue;
+    const Values* const inputs = rows_alone.at(row);
+    if (inputs == nullptr) continue;
     single.workload.set_inputs(*inputs);
     copy_blocks(bench, single, row);
     single.run();
@@ -262,10 +288,11 @@ bool check_some_rows(const OpDef& op, Workload& workload, Policy policy, Record&
   std::map<std::string, std::vector<double>> outputs;
   for (const auto* slot : workload.outputs()) outputs[slot->name] = slot->tensor->load();
   int checked = 0;
+  InputsOfRow rows_alone(op, problem, workload.inputs(), *alone);
   for (std::uint64_t i = 0; i < kSampledRows && fault.empty(); ++i) {
     const std::int64_t row = i == 0 ? 0 : i == 1 ? rows - 1 : rng.below(i, rows);
-    std::optional<Values> values = inputs_of_row(op, problem, workload.inputs(), *alone, row);
-    if (!values) continue;
+    Values* const values = rows_alone.at(row);
+    if (values == nullptr) continue;
     ++checked;
     op.meaning(*alone, *values);
     for (const auto* slot : workload.outputs()) {

@@ -14,7 +14,11 @@ constexpr std::int64_t kWorkspaceGuard = 4096;
 }  // namespace
 
 Workload::Workload(const OpDef& op, Problem problem, Device& device, Stream& stream)
-    : op_(op), problem_(std::move(problem)), device_(device), stream_(stream), inputs_(problem_) {
+    : op_(op),
+      problem_(std::move(problem)),
+      device_(device),
+      stream_(stream),
+      data_(std::make_shared<Data>(Values(problem_))) {
   for (const ArgChoice& arg : problem_.args) {
     Slot& slot = slots_.emplace_back();
     slot.name = arg.name;
@@ -39,19 +43,35 @@ void Workload::set_inputs(std::uint64_t seed) {
   problem_.seed = seed;
   Values inputs(problem_);
   generate_inputs(op_, problem_, inputs);
-  set_inputs(inputs);
+  keep(std::move(inputs));
 }
 
-void Workload::set_inputs(const Values& inputs) {
-  inputs_ = inputs;
-  expected_.reset();
-  for (const Slot& slot : slots_) {
-    if (slot.own == nullptr || op_.find_arg(slot.name)->role == Role::out) continue;
-    std::vector<double>& values = inputs_[slot.name].values;
-    slot.own->store(values);
-    values = slot.own->load();  // as the kernel will see them
+void Workload::set_inputs(const Values& inputs) { keep(inputs); }
+
+void Workload::keep(Values inputs) {
+  data_ = std::make_shared<Data>(std::move(inputs));
+  for (const Slot* slot : own_inputs()) {
+    std::vector<double>& values = data_->inputs[slot->name].values;
+    slot->own->store(values);
+    values = slot->own->load();  // as the kernel will see them
   }
   reset();
+}
+
+void Workload::share_inputs(Workload& other) {
+  other.reset();
+  problem_.seed = other.problem_.seed;
+  data_ = other.data_;
+  for (const Slot* slot : own_inputs())
+    slot->own->store_bits(other.tensor(slot->name).element_bits());
+  reset();
+}
+
+std::vector<const Workload::Slot*> Workload::own_inputs() const {
+  std::vector<const Slot*> list;
+  for (const Slot& slot : slots_)
+    if (slot.own != nullptr && op_.find_arg(slot.name)->role != Role::out) list.push_back(&slot);
+  return list;
 }
 
 void Workload::reset() {
@@ -60,7 +80,7 @@ void Workload::reset() {
     if (op_.find_arg(slot.name)->role == Role::out) {
       slot.own->poison();
     } else if (slot.is_shared || slot.is_output) {
-      slot.own->store(inputs_[slot.name].values);
+      slot.own->store(data_->inputs[slot.name].values);
     }
   }
 }
@@ -76,11 +96,14 @@ bool Workload::is_in_place() const {
 }
 
 const Values& Workload::expected() {
-  if (!expected_) {
-    expected_ = std::make_unique<Values>(inputs_);
-    op_.meaning(problem_, *expected_);
+  if (!data_->is_expected_known) {
+    const bool overwrites =
+        std::ranges::any_of(op_.args, [](const ArgDef& arg) { return arg.role == Role::inout; });
+    if (overwrites) data_->expected = std::make_unique<Values>(data_->inputs);
+    op_.meaning(problem_, overwrites ? *data_->expected : data_->inputs);
+    data_->is_expected_known = true;
   }
-  return *expected_;
+  return data_->expected ? *data_->expected : data_->inputs;
 }
 
 GuardedTensor& Workload::tensor(std::string_view name) {

@@ -27,13 +27,17 @@ class Workload {
   /// The same with given inputs.
   void set_inputs(const Values& inputs);
 
+  /// The inputs of another workload of the same arguments; what is expected is computed once for
+  /// both.
+  void share_inputs(Workload& other);
+
   /// Poisons outputs again and restores inputs that share memory with one.
   void reset();
 
   /// Runs `plan`, several times right behind each other, and waits for the device.
   void run(const Plan& plan, void* workspace, int times = 1);
 
-  /// Inputs and expected outputs, computed by the meaning at the first call after set_inputs().
+  /// Inputs and expected outputs, computed by the meaning at the first call for these inputs.
   const Values& expected();
 
   /// All outputs' bytes, for bitwise comparison between runs.
@@ -60,19 +64,28 @@ class Workload {
   [[nodiscard]] std::vector<Slot*> outputs();
 
   [[nodiscard]] const Problem& problem() const { return problem_; }
-  [[nodiscard]] const Values& inputs() const { return inputs_; }
+  /// As stored; of an operation that works in place, before it did.
+  [[nodiscard]] const Values& inputs() const { return data_->inputs; }
   [[nodiscard]] const std::vector<TensorView>& views() const { return views_; }
   [[nodiscard]] Stream& stream() { return stream_; }
 
  private:
+  void keep(Values inputs);
+  [[nodiscard]] std::vector<const Slot*> own_inputs() const;
+
   const OpDef& op_;
   Problem problem_;
   Device& device_;
   Stream& stream_;
   std::vector<Slot> slots_;
   std::vector<TensorView> views_;
-  Values inputs_;
-  std::unique_ptr<Values> expected_;  // null until asked for
+
+  struct Data {
+    Values inputs;
+    bool is_expected_known = false;
+    std::unique_ptr<Values> expected;  // null: the outputs stand beside the inputs
+  };
+  std::shared_ptr<Data> data_;
 };
 
 /// A plan's workspace, poisoned: a kernel that reads it before writing gets NaN. Guards stand
