@@ -44,6 +44,8 @@ TEST(CpAsync, CleanAndCounted) {
                                   static_cast<const Float4*>(in.data()), out.data(), kTiles);
   EXPECT_EQ(done.counters[SimCounter::cp_async_bytes], 3072u);
   EXPECT_EQ(done.counters[SimCounter::cp_async_requests], 6u);
+  EXPECT_EQ(done.counters[SimCounter::global_load_requests], 6u);
+  EXPECT_EQ(done.counters[SimCounter::global_load_sectors], 96u);
   EXPECT_EQ(done.counters[SimCounter::global_read_sectors_unique], 96u);
 }
 TEST(CpAsync, WithoutAWait) {

@@ -126,6 +126,7 @@ void expect_move(int count, bool transpose_load, bool transpose_store, int pitch
   ASSERT_TRUE(launch.findings.empty()) << findings(launch);
   EXPECT_EQ(launch.counters[SimCounter::ldmatrix_requests], 1u);
   EXPECT_EQ(launch.counters[SimCounter::ldmatrix_wavefronts], passes);
+  EXPECT_GE(launch.counters[SimCounter::shared_load_wavefronts], passes);
   EXPECT_EQ(launch.counters[SimCounter::stmatrix_wavefronts], static_cast<std::uint64_t>(count));
   const std::vector<std::uint32_t> loaded = gpu.values(registers, count * 32),
                                    stored = gpu.values(out, count * 32);

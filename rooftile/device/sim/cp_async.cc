@@ -64,10 +64,17 @@ bool lands_now() {
   return true;
 }
 
-void count_issue(CopyGroups& groups, std::uint32_t bytes, std::uint32_t pc) {
+void count_issue(CopyGroups& groups, std::uint64_t from, std::uint32_t source_bytes,
+                 std::uint32_t bytes, std::uint32_t pc) {
+  constexpr std::uint64_t kSector = 32;
   const auto warp = static_cast<std::size_t>(worker->thread / kLanes);
   const auto lane = static_cast<std::size_t>(worker->thread % kLanes);
-  ++groups.issued[warp][pc][lane];
+  CopyGroups::Requests& requests = groups.requests[warp][pc];
+  const std::size_t number = requests.issued[lane]++;
+  if (requests.sectors.size() <= number) requests.sectors.resize(number + 1);
+  std::vector<std::uint64_t>& sectors = requests.sectors[number];
+  for (std::uint64_t at = from / kSector; at * kSector < from + source_bytes; ++at)
+    if (std::ranges::find(sectors, at) == sectors.end()) sectors.push_back(at);
   worker->counters[SimCounter::cp_async_bytes] += bytes;
 }
 
@@ -95,7 +102,7 @@ void cp_async(void* destination, const void* source, std::uint32_t bytes,
   check_shared(actor, block, to.address, bytes, true, false, true);
   check_global(actor, from, source_bytes, false, false, true);
   touch_sectors(from, source_bytes, false);  // lanes share sectors: a request's are not known here
-  count_issue(groups, bytes, pc);
+  count_issue(groups, from, source_bytes, bytes, pc);
   SmallCopy copy{from,
                  to.address,
                  actor.clock,
@@ -167,10 +174,15 @@ void end_copy_groups(Block& block) {
     complain(thread.open);
     for (const std::vector<SmallCopy>& group : thread.committed) complain(group);
   }
-  for (const auto& warp : groups.issued)
-    for (const auto& [pc, lanes] : warp)
-      worker->counters[SimCounter::cp_async_requests] +=
-          *std::max_element(lanes.begin(), lanes.end());
+  // To Nsight Compute they are loads of global memory too.
+  for (const auto& warp : groups.requests)
+    for (const auto& [pc, requests] : warp)
+      for (const std::vector<std::uint64_t>& sectors : requests.sectors) {
+        ++worker->counters[SimCounter::cp_async_requests];
+        if (sectors.empty()) continue;
+        ++worker->counters[SimCounter::global_load_requests];
+        worker->counters[SimCounter::global_load_sectors] += sectors.size();
+      }
 }
 
 }  // namespace rooftile::sim

@@ -27,9 +27,13 @@ struct CopyGroups {
   };
   std::vector<OfThread> threads = std::vector<OfThread>(kMaxThreads);
   std::array<std::uint32_t, kCopyAgents> clock{};
-  /// How often each lane issued the instruction, by warp and place: the most is that of the
-  /// requests.
-  std::array<std::unordered_map<std::uint32_t, std::array<std::uint32_t, kLanes>>, kWarps> issued{};
+  /// Of one instruction of a warp: how often each lane issued it, and for each time the sectors
+  /// that its lanes read.
+  struct Requests {
+    std::array<std::uint32_t, kLanes> issued{};
+    std::vector<std::vector<std::uint64_t>> sectors{};
+  };
+  std::array<std::unordered_map<std::uint32_t, Requests>, kWarps> requests{};  // by place
 };
 
 void end_copy_groups(Block& block);

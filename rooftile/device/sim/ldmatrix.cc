@@ -117,8 +117,11 @@ void move(Warp& warp, int first_thread, int matrices, bool transposed, bool is_w
       else
         std::memcpy(matrix[at].data(), bytes, kRowBytes);
     }
-    counters[is_write ? SimCounter::stmatrix_wavefronts : SimCounter::ldmatrix_wavefronts] +=
-        wavefronts(rows);
+    const std::uint64_t taken = wavefronts(rows);
+    counters[is_write ? SimCounter::stmatrix_wavefronts : SimCounter::ldmatrix_wavefronts] += taken;
+    // As Nsight Compute does, to whom they are stores and loads of shared memory.
+    counters[is_write ? SimCounter::shared_store_wavefronts : SimCounter::shared_load_wavefronts] +=
+        taken;
     if (!is_write)
       for (int lane = 0; lane < kLanes; ++lane)
         move_of(lane).registers[m] = get_register(matrix, lane, transposed);

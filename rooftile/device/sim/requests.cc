@@ -120,9 +120,11 @@ void count_global(Worker& self, const Request& request, Site& site) {
 void count_shared(Worker& self, const Block& block, const Request& request, Site& site) {
   std::array<std::uint64_t, kLanes> address{};
   std::uint32_t lanes = request.lanes;
+  bool is_remote = false;
   for (std::uint32_t left = lanes; left != 0; left &= left - 1) {
     const auto lane = static_cast<std::size_t>(std::countr_zero(left));
     Block* owner = owner_of_shared(request.address[lane]);
+    is_remote = is_remote || (owner != nullptr && owner != &block);
     address[lane] = window_address(owner != nullptr ? *owner : block, request.address[lane]);
     // An access that is misaligned was reported; it is counted as if it were not.
     address[lane] -= address[lane] % request.bytes;
@@ -140,6 +142,7 @@ void count_shared(Worker& self, const Block& block, const Request& request, Site
     ++self.counters[shared_atomic_requests];
     return;
   }
+  if (is_remote) return;  // Nsight Compute counts them elsewhere
   const bool is_load = op == AccessOp::load;
   ++self.counters[is_load ? shared_load_requests : shared_store_requests];
   self.counters[is_load ? shared_load_wavefronts : shared_store_wavefronts] += wavefronts;

@@ -197,9 +197,9 @@ __global__ void __launch_bounds__(kThreads) mma(const MmaCall call) {
     const int row = p / kPairs;
     const long long i = first_m + row;
     const long long j = first_n + p % kPairs * 2;
-    if (i < call.m && j < call.n)
-      finish_and_store_two(call.d, call.epilogue, i, j, call.n, call.stores_pairs,
-                           sums[pair_of(row, p % kPairs)]);
+    if (i >= call.m || j >= call.n) continue;
+    const float2 sum_of_two = sums[pair_of(row, p % kPairs)];
+    finish_and_store_two(call.d, call.epilogue, i, j, call.n, call.stores_pairs, sum_of_two);
   }
 }
 
