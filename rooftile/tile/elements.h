@@ -9,6 +9,7 @@
 #include "rooftile/formats/fp16.h"
 #include "rooftile/tile/language.h"
 #include "rooftile/tile/matrix.h"
+#include "rooftile/tile/ptx/load_store.h"
 #include "rooftile/tile/unroll.h"
 
 namespace ROOFTILE_API rooftile {
@@ -183,7 +184,7 @@ __device__ inline Pack load_pack(const T* from, long long left, bool is_aligned,
 template <class T>
 __device__ inline void store_pack(T* to, Pack pack, long long left, bool is_aligned) {
   if (is_aligned && left >= kPack<T>) {
-    *reinterpret_cast<Pack*>(to) = pack;
+    store_whole(reinterpret_cast<Pack*>(to), pack);  // nvcc may make four of a plain store
     return;
   }
   auto* bits = reinterpret_cast<typename PackOf<T>::Bits*>(to);

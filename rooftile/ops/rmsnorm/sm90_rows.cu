@@ -44,7 +44,8 @@ namespace {
 
 using namespace tile;
 
-template <class T>
+// kIsWhole: rows of whole packs, all aligned, and w of T.
+template <class T, bool kIsWhole>
 struct Row {
   const RowsCall& call;
   T* y;
@@ -61,28 +62,46 @@ struct Row {
         residual(static_cast<const T*>(rows.residual) + r * rows.residual_stride),
         cols(r < rows.rows ? rows.cols : 0) {}
 
-  __device__ Pack load(long long at) const { return load_pack(x + at, cols - at, call.is_aligned); }
+  __device__ Pack load(const T* from, long long at, bool is_aligned) const {
+    if constexpr (!kIsWhole) return load_pack(from + at, cols - at, is_aligned);
+    if (at >= cols) return make_uint4(0, 0, 0, 0);
+    return *reinterpret_cast<const Pack*>(from + at);
+  }
+  __device__ void store(T* to, Pack pack, long long at) const {
+    if constexpr (!kIsWhole)
+      store_pack(to + at, pack, cols - at, call.is_aligned);
+    else if (at < cols)
+      *reinterpret_cast<Pack*>(to + at) = pack;
+  }
+
+  __device__ Pack load(long long at) const { return load(x, at, call.is_aligned); }
 
   // What is normalised, from x's pack; the sum is written.
   __device__ Pack with_residual(Pack x_pack, long long at) const {
-    const Pack added = load_pack(residual + at, cols - at, call.is_aligned);
+    const Pack added = load(residual, at, call.is_aligned);
     float a[kPack<T>];
     float b[kPack<T>];
     unpack<T>(a, x_pack);
     unpack<T>(b, added);
     for (int j = 0; j < kPack<T>; ++j) a[j] = a[j] + b[j];
     const Pack rounded = pack<T>(a);
-    store_pack(sum + at, rounded, cols - at, call.is_aligned);
+    store(sum, rounded, at);
     return rounded;
   }
 
   // The same, when the sum has been written.
   __device__ Pack load_again(long long at) const {
-    return load_pack(call.residual != nullptr ? sum + at : x + at, cols - at, call.is_aligned);
+    return load(call.residual != nullptr ? sum : x, at, call.is_aligned);
   }
 
-  __device__ void load_weights(float (&w)[kPack<T>], long long at) const {
-    if (call.w_is_f32) {
+  // Weights of T, as they are in memory; those in f32 are left to unpack_weights().
+  __device__ Pack load_weights(long long at) const {
+    if (!kIsWhole && call.w_is_f32) return make_uint4(0, 0, 0, 0);
+    return load(static_cast<const T*>(call.w), at, call.w_is_aligned);
+  }
+
+  __device__ void unpack_weights(float (&w)[kPack<T>], Pack raw, long long at) const {
+    if (!kIsWhole && call.w_is_f32) {
       constexpr int kHalf = kPack<float>;
       for (int half = 0; half < kPack<T> / kHalf; ++half) {
         const long long first = at + half * kHalf;
@@ -92,20 +111,20 @@ struct Row {
         for (int j = 0; j < kHalf; ++j) w[half * kHalf + j] = four[j];
       }
     } else {
-      unpack<T>(w, load_pack(static_cast<const T*>(call.w) + at, cols - at, call.w_is_aligned));
+      unpack<T>(w, raw);
     }
   }
 
   // y = s * scale * root * (w + offset)
-  __device__ void write(Pack s, long long at, float scale, float root) const {
+  __device__ void write(Pack s, Pack weights, long long at, float scale, float root) const {
     float w[kPack<T>];
     float v[kPack<T>];
-    load_weights(w, at);
+    unpack_weights(w, weights, at);
     unpack<T>(v, s);
     for (int j = 0; j < kPack<T>; ++j) v[j] = v[j] * scale * root;
     if (call.rounds_early) unpack<T>(v, pack<T>(v));
     for (int j = 0; j < kPack<T>; ++j) v[j] = v[j] * (w[j] + call.offset);
-    store_pack(y + at, pack<T>(v), cols - at, call.is_aligned);
+    store(y, pack<T>(v), at);
   }
 };
 
@@ -118,17 +137,19 @@ __device__ float add_squares(float total, Pack s, float scale) {
 }
 
 // A thread has packs threadIdx.x + i * blockDim.x of its row, of which it keeps kKept.
-template <class T, int kKept>
+template <class T, int kKept, bool kIsWhole>
 __global__ void __launch_bounds__(1024) rows(const RowsCall call) {
   __shared__ float scratch[kMostWarps];
   __shared__ float scratch_again[kMostWarps];
-  const Row<T> row(call, static_cast<long long>(blockIdx.x) * blockDim.y + threadIdx.y);
+  const Row<T, kIsWhole> row(call, static_cast<long long>(blockIdx.x) * blockDim.y + threadIdx.y);
   const int step = static_cast<int>(blockDim.x) * kPack<T>;
   const int first = static_cast<int>(threadIdx.x) * kPack<T>;
   const long long beyond = first + static_cast<long long>(kKept) * step;
 
   Pack kept[kKept];
+  Pack weights[kKept];  // asked for before the sum, which then hides how long they take
   ROOFTILE_UNROLL for (int i = 0; i < kKept; ++i) kept[i] = row.load(first + i * step);
+  ROOFTILE_UNROLL for (int i = 0; i < kKept; ++i) weights[i] = row.load_weights(first + i * step);
   float squares = 0;
   if (call.residual != nullptr) {
     ROOFTILE_UNROLL for (int i = 0; i < kKept; ++i) kept[i] =
@@ -154,9 +175,10 @@ __global__ void __launch_bounds__(1024) rows(const RowsCall call) {
   }
   const float root = root_of(total, call.cols, call.eps, scale);
 
-  ROOFTILE_UNROLL for (int i = 0; i < kKept; ++i) row.write(kept[i], first + i * step, scale, root);
+  ROOFTILE_UNROLL for (int i = 0; i < kKept; ++i)
+      row.write(kept[i], weights[i], first + i * step, scale, root);
   for (long long at = beyond; at < row.cols; at += step)
-    row.write(row.load_again(at), at, scale, root);
+    row.write(row.load_again(at), row.load_weights(at), at, scale, root);
 }
 
 }  // namespace
@@ -207,8 +229,15 @@ Prepared prepare(const Problem& problem, Device&, const Config& config) {
   const std::int64_t packs = (cols * info(dtype).unit_bytes + 15) / 16;
   const LaunchShape shape =
       row_blocks(problem.axis("rows"), row_threads(packs, config.at("packs")));
-  const GpuKernel kernel =
-      find_kernel(sm90_rows_kernels, instance("rows", dtype, config.at("packs")));
+  const auto find = [&](bool is_whole) {
+    const std::string type = dtype == DType::f32 ? "float" : std::string(name(dtype));
+    return find_kernel(sm90_rows_kernels, "rows<" + type + ", " +
+                                              std::to_string(config.at("packs")) +
+                                              (is_whole ? ", true>" : ", false>"));
+  };
+  const GpuKernel whole = find(true);
+  const GpuKernel any = find(false);
+  const bool can_be_whole = cols * info(dtype).unit_bytes % 16 == 0 && problem.dtype("w") == dtype;
   const RowsCall fixed{.rows = problem.axis("rows"),
                        .cols = cols,
                        .eps = problem.number("eps"),
@@ -219,7 +248,8 @@ Prepared prepare(const Problem& problem, Device&, const Config& config) {
     if (fixed.rows == 0) return;
     RowsCall call = fixed;
     fill(call, args);
-    launch(*context.stream, kernel, shape, call);
+    const bool is_whole = can_be_whole && call.is_aligned && call.w_is_aligned;
+    launch(*context.stream, is_whole ? whole : any, shape, call);
   }};
 }
 
@@ -243,9 +273,11 @@ const KernelDef sm90_rows{
 
 #endif
 
-ROOFTILE_KERNEL_TABLE(sm90_rows_kernels, ROOFTILE_KERNEL_ENTRY(rows<float, 1>),
-                      ROOFTILE_KERNEL_ENTRY(rows<float, 4>), ROOFTILE_KERNEL_ENTRY(rows<bf16, 1>),
-                      ROOFTILE_KERNEL_ENTRY(rows<bf16, 4>), ROOFTILE_KERNEL_ENTRY(rows<fp16, 1>),
-                      ROOFTILE_KERNEL_ENTRY(rows<fp16, 4>))
+#define ROWS_ENTRY(...) ROOFTILE_KERNEL_ENTRY(rows<__VA_ARGS__>)
+#define ROWS_ENTRIES(type)                                                           \
+  ROWS_ENTRY(type, 1, false), ROWS_ENTRY(type, 4, false), ROWS_ENTRY(type, 1, true), \
+      ROWS_ENTRY(type, 4, true)
+ROOFTILE_KERNEL_TABLE(sm90_rows_kernels, ROWS_ENTRIES(float), ROWS_ENTRIES(bf16),
+                      ROWS_ENTRIES(fp16))
 
 }  // namespace rooftile::ops::rmsnorm

@@ -76,6 +76,8 @@ ROOFTILE_LOAD(load_no_l1, "ld.global.L1::no_allocate")
 ROOFTILE_LOAD(load_streaming, "ld.global.cs")
 ROOFTILE_LOAD(load_from_l2, "ld.global.cg")
 
+/// A plain store that stays one.
+ROOFTILE_STORE(store_whole, "st.global")
 ROOFTILE_STORE(store_no_l1, "st.global.L1::no_allocate")
 ROOFTILE_STORE(store_streaming, "st.global.cs")
 ROOFTILE_STORE(store_to_l2, "st.global.cg")
