@@ -22,15 +22,16 @@ INSTANTIATE_TEST_SUITE_P(Sim, EverySm90Kernel,
 
 // Persistent blocks go on with what the tile before left in their barriers: problems of more tiles
 // than an H200 has multiprocessors, which are too large for the sets.
+// More tiles than an H200 has compute units, each of more steps than the ring has stages.
 TEST(PersistentKernels, AreRightBeyondTheirFirstTile) {
   const std::unique_ptr<SimDevice> device = make_sim_device("h200");
-  for (const char* line : {"gemm/sm90_ws m=8832 n=264 k=136 a=bf16 layout=nt",
+  for (const char* line : {"gemm/sm90_ws m=17032 n=8 k=456 a=bf16 layout=nt",
                            "gemm/sm90_stream m=4 n=17200 k=264 a=bf16 layout=nt",
-                           "gemm_glu/sm90_ws m=8832 n=136 k=72 a=bf16 layout=nt"}) {
+                           "gemm_glu/sm90_ws m=17032 n=8 k=392 a=bf16 layout=nt"}) {
     const Problem problem = catalogue().bind(line);
     const Operation& operation = catalogue().operation(problem.op);
     const Record record = verify(*operation.def, operation.kernel(problem.kernel), problem, *device,
-                                 {.repeats = 1, .schedules = 3});
+                                 {.repeats = 1, .schedules = 2});
     EXPECT_EQ(record.status, Status::passed) << record.command << "\n  " << record.reason;
   }
 }

@@ -26,6 +26,12 @@ struct RingPosition {
       parity ^= 1;
     }
   }
+  /// Over stages that another consumer takes.
+  __device__ __forceinline__ void skip(int count) {
+    const int to = stage + count;
+    parity ^= static_cast<uint32_t>(to / kStages) & 1;
+    stage = to % kStages;
+  }
 };
 
 /// In shared memory, at the same place in all blocks of a cluster.
@@ -46,7 +52,7 @@ struct Pipeline {
 
   /// The producer: waits until the stage is empty, and expects `bytes` in it.
   __device__ __forceinline__ void acquire(RingPosition<kStages> at, uint32_t bytes) {
-    mbarrier_wait_cluster(&empty[at.stage], at.parity ^ 1);
+    mbarrier_wait(&empty[at.stage], at.parity ^ 1);
     mbarrier_arrive_expect_tx(&full[at.stage], bytes);
   }
 
@@ -55,12 +61,12 @@ struct Pipeline {
     mbarrier_wait(&full[at.stage], at.parity);
   }
 
-  /// All threads of a consumer: it is done with the stage, in each of the cluster's `blocks`.
+  /// All threads of a consumer: it has read the stage, which each of the cluster's `blocks` fills.
   __device__ __forceinline__ void release(int stage, int thread, int blocks) {
     if (blocks == 1) {
       if (thread == 0) mbarrier_arrive(&empty[stage]);
     } else if (thread < blocks) {
-      mbarrier_arrive_cluster(map_shared(&empty[stage], static_cast<uint32_t>(thread)));
+      mbarrier_arrive_remote(map_shared(&empty[stage], static_cast<uint32_t>(thread)));
     }
   }
 };

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// From a warpgroup's accumulators to D: bias, activation and residual in f32, one rounding, then
-// boxes of 64 rows of 128 bytes through swizzled shared memory by TMA; two boxes in turn, so that
-// one is written while the other is copied. Where TMA cannot write D, element by element.
+// From a warpgroup's accumulators to D. A sum that is stored as it is takes boxes of 64 rows of 128
+// bytes through swizzled shared memory by TMA; two boxes in turn, so that one is written while the
+// other is copied. Where there is more to do (bias, activation, a gate, residual, a D that TMA
+// cannot write) the sums pass through the same memory in f32, and threads finish pairs of columns.
 #pragma once
 
 #include "rooftile/ops/gemm/sm90_gemm.h"
@@ -31,11 +32,60 @@ struct Output {
   Epilogue epilogue;
   long long m = 0, n = 0;
   bool is_plain = false;      // no epilogue, and D by TMA in the type of A and B
-  bool by_tma = false;        // D in the type of A and B, or in f32
   bool stores_pairs = false;  // of columns, where D is written by threads: see sm90_host.h
 };
 
+/// What an instance of a kernel can do on the way to D. Why not all in one, nor exact activations:
+/// where a function is long or calls another (a division does) ptxas optimises less, its main loop
+/// too.
+enum class Finish : uint8_t {
+  plain,  // nothing, where Output::is_plain
+  any,    // bias, activation, residual, any D
+  gated,  // any; half of the accumulators are multiplied by the activated other half
+};
+
 #if ROOFTILE_DEVICE_CODE
+
+/// Columns j and j + 1 of D, where that is there, for one thread.
+struct ColumnPair {
+  long long j;
+  bool has_second;
+  float bias[2] = {0, 0};
+
+  __device__ __forceinline__ ColumnPair(const Output& out, long long column)
+      : j(column), has_second(column + 1 < out.n) {
+    if (out.epilogue.bias.data == nullptr) return;
+    bias[0] = load_at(out.epilogue.bias, 0, j);
+    if (has_second) bias[1] = load_at(out.epilogue.bias, 0, j + 1);
+  }
+
+  /// The sums of kCount rows from `row` on, `apart` from each other, those below `end`. Why
+  /// several: their loads are under way together. `gated`: what the activated values are multiplied
+  /// by, or null.
+  template <int kCount>
+  __device__ __forceinline__ void finish_and_store(const Output& out, long long row, int apart,
+                                                   long long end, float (&values)[2 * kCount],
+                                                   const float* gated = nullptr) const {
+    const Epilogue& epilogue = out.epilogue;
+    float residual[2 * kCount] = {};
+    if (epilogue.residual.data != nullptr) ROOFTILE_UNROLL for (int i = 0; i < kCount; ++i) {
+        const long long r = row + i * apart;
+        if (r >= end) continue;
+        residual[2 * i] = load_at(epilogue.residual, r, j);
+        if (has_second) residual[2 * i + 1] = load_at(epilogue.residual, r, j + 1);
+      }
+    ROOFTILE_UNROLL for (int i = 0; i < 2 * kCount; ++i) values[i] += bias[i % 2];
+    tile::activate<false>(epilogue.act, values);
+    ROOFTILE_UNROLL for (int i = 0; i < 2 * kCount; ++i) {
+      if (gated != nullptr) values[i] *= gated[i];
+      values[i] += residual[i];
+    }
+    ROOFTILE_UNROLL for (int i = 0; i < kCount; ++i) {
+      const long long r = row + i * apart;
+      if (r < end) store_two(out.d, r, j, has_second, out.stores_pairs, values + 2 * i);
+    }
+  }
+};
 
 /// One warpgroup's way to D.
 template <class T>
@@ -47,21 +97,14 @@ struct OutputOf {
   int thread;            // of the warpgroup
   int turn = 0;
 
-  /// The 64 rows from (row, column) on of an accumulator. kIsGated: its second half is multiplied
-  /// by the activated first half, and gone.
-  template <bool kIsGated, int kRegisters>
+  /// The 64 rows from (row, column) on of an accumulator. Finish::gated: its second half is
+  /// multiplied by the activated first half, and gone.
+  template <Finish kFinish, int kRegisters>
   __device__ __forceinline__ void store(float (&sum)[kRegisters], long long row, long long column) {
-    if (kIsGated || !out.is_plain) {
-      finish_and_store<kIsGated>(sum, row, column);
-      return;
-    }
-    constexpr int kOfBox = 32;  // registers of 64 columns
-    ROOFTILE_UNROLL for (int i = 0; i < kRegisters; i += kOfBox) {
-      if (column + i * 2 >= out.n) return;
-      unsigned char* const box = begin_box();
-      ROOFTILE_UNROLL for (int j = 0; j < kOfBox; j += 8) fill(box, &sum[i + j], j * 4);
-      end_box(box, row, column + i * 2);
-    }
+    if constexpr (kFinish == Finish::plain)
+      store_plain(sum, row, column);
+    else
+      finish_and_store<kFinish == Finish::gated>(sum, row, column);
   }
 
   /// The last stores are in memory.
@@ -70,8 +113,17 @@ struct OutputOf {
   }
 
  private:
-  // What is finished at once: 32 columns.
-  static constexpr int kChunk = 16;
+  template <int kRegisters>
+  __device__ __forceinline__ void store_plain(const float (&sum)[kRegisters], long long row,
+                                              long long column) {
+    constexpr int kOfBox = 32;  // registers of 64 columns
+    ROOFTILE_UNROLL for (int i = 0; i < kRegisters; i += kOfBox) {
+      if (column + i * 2 >= out.n) return;
+      unsigned char* const box = begin_box();
+      ROOFTILE_UNROLL for (int j = 0; j < kOfBox; j += 8) fill(box, &sum[i + j], j * 4);
+      end_box(box, row, column + i * 2);
+    }
+  }
 
   __device__ __forceinline__ unsigned char* begin_box() {
     if (thread == 0) bulk_wait_read<1>();  // the store before the last has read this box
@@ -101,8 +153,9 @@ struct OutputOf {
     stmatrix(box + swizzled(Swizzle::bytes128, row, byte), quad);
   }
 
+  // 32 columns in f32 into a box.
   __device__ __forceinline__ void fill_f32(unsigned char* box, const float* values) const {
-    ROOFTILE_UNROLL for (int i = 0; i < kChunk; i += 2) {
+    ROOFTILE_UNROLL for (int i = 0; i < 16; i += 2) {
       const FragmentElement at = wgmma_accumulator(thread, i);
       *reinterpret_cast<float2*>(box + swizzled(Swizzle::bytes128, static_cast<uint32_t>(at.row),
                                                 static_cast<uint32_t>(at.column * 4))) =
@@ -110,65 +163,53 @@ struct OutputOf {
     }
   }
 
-  // In a loop that is not unrolled, the next chunk's registers moved to the front: the activations
-  // are long.
+  // Both boxes at a time: 64 columns; gated, 32 of the gate and the 32 that they gate. In a loop
+  // that is not unrolled, the next chunk's registers moved to the front: the activations are long.
   template <bool kIsGated, int kRegisters>
   __device__ __forceinline__ void finish_and_store(float (&sum)[kRegisters], long long row,
                                                    long long column) {
-    const bool is_f32 = out.d.type == tile::Element::f32;
-    unsigned char* box = nullptr;
     constexpr int kOfD = kIsGated ? kRegisters / 2 : kRegisters;
-    ROOFTILE_NO_UNROLL for (int chunk = 0; chunk < kOfD / kChunk; ++chunk) {
-      const bool is_even = chunk % 2 == 0;
-      if (column >= out.n && (is_f32 || is_even)) return;
-      finish_chunk(sum, kIsGated ? sum + kOfD : nullptr, row, column);
-      if (!out.by_tma) {
-        each(row, column, [&](int i, long long r, long long j) { store_at(out.d, r, j, sum[i]); });
-      } else if (is_f32) {
-        box = begin_box();
-        fill_f32(box, sum);
-        end_box(box, row, column);
-      } else {  // two chunks are a box
-        if (is_even) box = begin_box();
-        ROOFTILE_UNROLL for (int j = 0; j < kChunk; j += 8)
-            fill(box, sum + j, j * 4 + (is_even ? 0 : 64));
-        if (!is_even) end_box(box, row, column - 2 * kChunk);
+    constexpr int kOfChunk = kIsGated ? 16 : 32;
+    ROOFTILE_NO_UNROLL for (int chunk = 0; chunk < kOfD / kOfChunk; ++chunk) {
+      if (column >= out.n) return;
+      named_barrier_sync(barrier, kBarrierThreads);  // the chunk before has been read
+      fill_f32(boxes, sum);
+      fill_f32(boxes + kBoxBytes, sum + (kIsGated ? kOfD : 16));
+      named_barrier_sync(barrier, kBarrierThreads);
+      finish_chunk<kIsGated>(row, column);
+      column += 2 * kOfChunk;
+      ROOFTILE_UNROLL for (int i = 0; i + kOfChunk < kRegisters; ++i) sum[i] = sum[i + kOfChunk];
+    }
+  }
+
+  // A thread has two columns of the chunk.
+  template <bool kIsGated>
+  __device__ __forceinline__ void finish_chunk(long long row, long long column) const {
+    constexpr int kPairs = kIsGated ? 16 : 32;
+    constexpr int kApart = kBarrierThreads / kPairs;
+    constexpr int kAtOnce = 4;
+    const int pair = thread % kPairs;
+    if (column + 2 * pair >= out.n) return;
+    const ColumnPair columns(out, column + 2 * pair);
+    const unsigned char* const box = boxes + pair / 16 * kBoxBytes;
+    ROOFTILE_NO_UNROLL for (int first = thread / kPairs; first < kBoxRows;
+                            first += kAtOnce * kApart) {
+      float values[2 * kAtOnce];
+      float gated[2 * kAtOnce];
+      ROOFTILE_UNROLL for (int i = 0; i < kAtOnce; ++i) {
+        const uint32_t at = swizzled(Swizzle::bytes128, static_cast<uint32_t>(first + i * kApart),
+                                     static_cast<uint32_t>(pair % 16 * 8));
+        const float2 two = *reinterpret_cast<const float2*>(box + at);
+        values[2 * i] = two.x;
+        values[2 * i + 1] = two.y;
+        if constexpr (kIsGated) {
+          const float2 up = *reinterpret_cast<const float2*>(box + kBoxBytes + at);
+          gated[2 * i] = up.x;
+          gated[2 * i + 1] = up.y;
+        }
       }
-      column += 2 * kChunk;
-      ROOFTILE_UNROLL for (int i = 0; i + kChunk < kRegisters; ++i) sum[i] = sum[i + kChunk];
-    }
-  }
-
-  // `gated`: multiplied by the activated values; null: nothing is.
-  __device__ __forceinline__ void finish_chunk(float* values, const float* gated, long long row,
-                                               long long column) const {
-    const Epilogue& epilogue = out.epilogue;
-    if (epilogue.bias.data != nullptr)
-      each(row, column,
-           [&](int i, long long, long long j) { values[i] += load_at(epilogue.bias, 0, j); });
-    if (epilogue.act != Act::none) {
-      float(&chunk)[kChunk] = *reinterpret_cast<float(*)[kChunk]>(values);
-      if (out.d.type == tile::Element::f32)
-        tile::activate<true>(epilogue.act, chunk);
-      else
-        tile::activate<false>(epilogue.act, chunk);
-    }
-    if (gated != nullptr) {
-      ROOFTILE_UNROLL for (int i = 0; i < kChunk; ++i) values[i] *= gated[i];
-    }
-    if (epilogue.residual.data != nullptr)
-      each(row, column,
-           [&](int i, long long r, long long j) { values[i] += load_at(epilogue.residual, r, j); });
-  }
-
-  /// function(register, row, column) of those of a chunk that lie in D.
-  template <class Function>
-  __device__ __forceinline__ void each(long long row, long long column, Function function) const {
-    ROOFTILE_UNROLL for (int i = 0; i < kChunk; ++i) {
-      const FragmentElement at = wgmma_accumulator(thread, i);
-      const long long r = row + at.row;
-      const long long j = column + at.column;
-      if (r < out.m && j < out.n) function(i, r, j);
+      columns.finish_and_store<kAtOnce>(out, row + first, kApart, out.m, values,
+                                        kIsGated ? gated : nullptr);
     }
   }
 };

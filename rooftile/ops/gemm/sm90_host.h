@@ -30,7 +30,7 @@ inline int tiles_of(std::int64_t extent, std::int64_t size) {
 
 /// Why TMA cannot copy the matrix, whose axis `inner` is contiguous; empty: it can.
 std::string tma_reason(const ArgChoice& arg, int inner);
-/// Whether TMA can write D: in the type of A or f32, its rows whole multiples of 16 bytes.
+/// Whether TMA can write D: in the type of A, its rows whole multiples of 16 bytes.
 bool can_store_d(const Problem& problem);
 /// The matrix without its address; nothing where the argument is absent.
 MatrixView view_of(const Problem& problem, const char* name);

@@ -56,12 +56,13 @@ struct OperandTile {
 
   /// The part of the tile that begins at (first, k) which block `rank` of `blocks` loads.
   static __device__ __forceinline__ void load(unsigned char* tile, const TensorMap* map,
-                                              Mbarrier* full, int first, int k, Cluster cluster) {
+                                              Mbarrier* full, int first, int k, Cluster cluster,
+                                              CacheHint hint = CacheHint::evict_normal) {
     const auto load_box = [&](unsigned char* to, BoxAt<2> at) {
       if (cluster.blocks == 1)
-        tma_load(to, map, full, at);
+        tma_load(to, map, full, at, hint);
       else
-        tma_load_multicast(to, map, full, cluster.mask(), at);
+        tma_load_multicast(to, map, full, cluster.mask(), at, hint);
     };
     if constexpr (kMajor == Major::k) {
       const int row = cluster.rank * (kExtent / cluster.blocks);
@@ -95,16 +96,18 @@ struct Mainloop {
   using Stages = tile::Pipeline<kStages>;
   using Position = tile::RingPosition<kStages>;
 
-  /// The producer's thread: steps `first` to `last` of the tile at (row, column).
+  /// The producer's thread: steps `first` to `last` of the tile at (row, column). `hint`: how long
+  /// L2 keeps the left operand.
   static __device__ __forceinline__ void produce(unsigned char* ring, Stages& stages, Position& at,
                                                  const TensorMap* left,
                                                  const TensorMap* const (&right)[kParts], int row,
-                                                 int column, int first, int last, Cluster cluster) {
+                                                 int column, int first, int last, Cluster cluster,
+                                                 CacheHint hint = CacheHint::evict_normal) {
     for (int step = first; step < last; ++step) {
       unsigned char* const stage = ring + at.stage * Shape::kStage;
       Mbarrier* const full = &stages.full[at.stage];
       stages.acquire(at, Shape::kStage);
-      Left::load(stage, left, full, row, step * kStepK, Cluster{});
+      Left::load(stage, left, full, row, step * kStepK, Cluster{}, hint);
       ROOFTILE_UNROLL for (int part = 0; part < kParts; ++part)
           Right::load(stage + Shape::kLeft + part * (Shape::kRight / kParts), right[part], full,
                       column, step * kStepK, cluster);

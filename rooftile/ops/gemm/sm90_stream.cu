@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Few rows of A, at most 128: the time is that of reading B, a weight [n, k]. B takes the place of
 // the left operand, whose 64 rows an instruction needs; A's rows, padded to 8, 16, …, are the
-// columns. The ring holds most of shared memory, so that enough of B is on its way. k is split over
-// the blocks of a cluster, which add their parts through distributed shared memory in the order of
-// their ranks: no workspace, and the same bits in every run. Sources of the ideas: the exchange of
-// operands for small batches, NVIDIA CUTLASS ("swap AB"); splitting k inside a cluster, NVIDIA
-// "CUDA C++ Programming Guide: distributed shared memory".
+// columns. The ring holds most of shared memory, so that enough of B is on its way; B is the first
+// that L2 lets go. The blocks of a cluster either share A, each its own tile of B, or they split k
+// of one tile and add their parts through distributed shared memory in the order of their ranks: no
+// workspace, and the same bits in every run. Sources of the ideas: the exchange of operands for
+// small batches, NVIDIA CUTLASS
+// ("swap AB"); splitting k inside a cluster, NVIDIA "CUDA C++ Programming Guide: distributed shared
+// memory".
 #include "rooftile/formats/bf16.h"
 #include "rooftile/formats/fp16.h"
 #include "rooftile/ops/gemm/sm90_epilogue.h"
@@ -17,6 +19,8 @@
 #include "rooftile/tile/ptx/setmaxnreg.h"
 #else
 #include <algorithm>
+#include <cmath>
+#include <utility>
 
 #include "rooftile/device/gpu_kernel.h"
 #include "rooftile/ops/gemm/sm90_host.h"
@@ -30,159 +34,157 @@ extern const KernelTable sm90_stream_kernels;
 
 namespace {
 
-constexpr int kConsumers = 2;
-constexpr int kConsumerThreads = kConsumers * kWarpgroup;
-constexpr int kThreads = kWarpgroup + kConsumerThreads;
-constexpr int kBarrier = 1;  // of all consumers
+constexpr int kStorers = 96;  // threads: all of the producer's warps but its own
+// Barriers of a block: a tile's sums are in memory; they have been read.
+constexpr int kSumsReady = 1;
+constexpr int kSumsRead = 2;
+constexpr int kAtOnce = 4;  // rows of D of a thread
 
 /// kRows of B and kColumns rows of A at a time.
 template <int kRows, int kColumns>
 struct Shared {
-  /// Of A's rows whose parts are added at once, and the distance of two of them: 4 more than rows,
-  /// so that the accumulators of a warp fall into different banks.
-  static constexpr int kPartColumns = kColumns < 32 ? kColumns : 32;
-  static constexpr int kPartStride = kRows + 4;
-  static constexpr int kPartBytes = kPartColumns * kPartStride * 4;
-  static constexpr int kOther = kPartBytes + 512 + kAlignment;  // 512: barriers
+  static constexpr int kConsumers = kRows / 64;
+  static constexpr int kConsumerThreads = kConsumers * kWarpgroup;
+  static constexpr int kThreads = kWarpgroup + kConsumerThreads;
+  /// The sums of a tile, turned: 4 more than rows from one of A's rows to the next, so that the
+  /// accumulators of a warp fall into different banks.
+  static constexpr int kSumStride = kRows + 4;
+  static constexpr int kSumBytes = kColumns * kSumStride * 4;
+  static constexpr int kOther = kSumBytes + 256 + kAlignment;  // 256: barriers
   static constexpr int kStage = (kRows + kColumns) * kRowBytes;
   static constexpr int kFitting = (227 * 1024 - kOther) / kStage;
   static constexpr int kStages = kFitting < 12 ? kFitting : 12;
-  static constexpr int kPart = kStages * kStage;
-  static constexpr int kPipeline = (kPart + kPartBytes + 7) / 8 * 8;
-  static constexpr int kBytes = kPart + kOther;
+  static constexpr int kSums = kStages * kStage;
+  static constexpr int kPipeline = (kSums + kSumBytes + 7) / 8 * 8;
+  static constexpr int kBytes = kSums + kOther;
   static_assert(kStages >= 3, "too few stages to hide the latency of memory");
   static_assert(kBytes <= 227 * 1024, "more than a block can have");
 };
 
 #if ROOFTILE_DEVICE_CODE
 
-/// The partial sums of one block, and when the cluster may read and overwrite them.
-struct Parts {
-  float* own;
-  tile::Pipeline<1>* turns;  // full: all parts are there; empty: all have been read
-  uint32_t parity = 0;
-};
-
-template <int kRows, int kColumns>
-__device__ __forceinline__ void write_part(float* part, const float* sum, int thread, int row) {
-  using S = Shared<kRows, kColumns>;
-  ROOFTILE_UNROLL for (int i = 0; i < S::kPartColumns / 2; ++i) {
-    const FragmentElement at = wgmma_accumulator(thread, i);
-    part[at.column * S::kPartStride + row + at.row] = sum[i];
-  }
-}
-
-/// Adds the blocks' parts of A's rows `first_m` on and stores this block's share of the sums.
-template <int kRows, int kColumns>
-__device__ __forceinline__ void add_parts(const Output& out, const Parts& parts, Cluster cluster,
-                                          int first_m, int first_n) {
-  using S = Shared<kRows, kColumns>;
-  constexpr int kPairs = kRows / 2;
-  const long long left = out.m - first_m;
-  const int columns = left < S::kPartColumns ? static_cast<int>(left) : S::kPartColumns;
-  const int thread = static_cast<int>(threadIdx.x) - kWarpgroup;
-  for (int pair = thread + cluster.rank * kConsumerThreads; pair < columns * kPairs;
-       pair += cluster.blocks * kConsumerThreads) {
-    const int column = pair / kPairs;
-    const int row = pair % kPairs * 2;
-    if (first_n + row >= out.n) continue;
-    const int at = column * S::kPartStride + row;
-    float2 sum = make_float2(0, 0);
-    for (int rank = 0; rank < cluster.blocks; ++rank) {
-      const float* const part =
-          cluster.blocks == 1 ? parts.own : map_shared(parts.own, static_cast<uint32_t>(rank));
-      const float2 two = *reinterpret_cast<const float2*>(part + at);
-      sum = make_float2(sum.x + two.x, sum.y + two.y);
-    }
-    finish_and_store_two(out.d, out.epilogue, first_m + column, first_n + row, out.n,
-                         out.stores_pairs, sum);
-  }
-}
-
-/// All threads of all consumers have come: one of them tells every block of the cluster.
-__device__ __forceinline__ void tell(Mbarrier* barrier, Cluster cluster) {
-  named_barrier_sync(kBarrier, kConsumerThreads);
-  const int thread = static_cast<int>(threadIdx.x) - kWarpgroup;
-  if (thread < cluster.blocks)
-    mbarrier_arrive_cluster(map_shared(barrier, static_cast<uint32_t>(thread)));
-}
-
+/// This consumer thread's sums.
 template <int kRows, int kColumns, int kRegisters>
-__device__ __forceinline__ void reduce_and_store(
-    const Output& out, Parts& parts, const float (&sum)[kRows / kConsumers / 64][kRegisters],
-    Cluster cluster, int first_n) {
-  using S = Shared<kRows, kColumns>;
+__device__ __forceinline__ void write_sums(float* sums, const float (&sum)[1][kRegisters]) {
   const int consumer = static_cast<int>(threadIdx.x) / kWarpgroup - 1;
   const int thread = static_cast<int>(threadIdx.x) % kWarpgroup;
-  ROOFTILE_UNROLL for (int chunk = 0; chunk < kColumns / S::kPartColumns; ++chunk) {
-    if (chunk * S::kPartColumns < out.m) {
-      mbarrier_wait_cluster(&parts.turns->empty[0], parts.parity ^ 1);
-      ROOFTILE_UNROLL for (int t = 0; t < kRows / kConsumers / 64; ++t)
-          write_part<kRows, kColumns>(parts.own, &sum[t][chunk * S::kPartColumns / 2], thread,
-                                      consumer * (kRows / kConsumers) + 64 * t);
-      tell(&parts.turns->full[0], cluster);
-      mbarrier_wait_cluster(&parts.turns->full[0], parts.parity);
-      add_parts<kRows, kColumns>(out, parts, cluster, chunk * S::kPartColumns, first_n);
-      tell(&parts.turns->empty[0], cluster);
-      parts.parity ^= 1;
+  ROOFTILE_UNROLL for (int i = 0; i < kColumns / 2; ++i) {
+    const FragmentElement at = wgmma_accumulator(thread, i);
+    sums[at.column * Shared<kRows, kColumns>::kSumStride + consumer * 64 + at.row] = sum[0][i];
+  }
+}
+
+/// Rows [first, last) of D, which A's are: of each the kRows columns from `first_n` on. `other`:
+/// the sums of the block that has the other half of k, or null. kThreads of them take part, in
+/// warps.
+template <int kRows, int kColumns, int kThreads>
+__device__ __forceinline__ void store_sums(const Output& out, const float* own, const float* other,
+                                           int thread, int first, int last, long long first_n) {
+  constexpr int kWarps = kThreads / 32;
+  if (out.m < last) last = static_cast<int>(out.m);
+  ROOFTILE_NO_UNROLL for (int pair = thread % 32; pair < kRows / 2; pair += 32) {
+    if (first_n + 2 * pair >= out.n) continue;
+    const ColumnPair columns(out, first_n + 2 * pair);
+    ROOFTILE_NO_UNROLL for (int row = first + thread / 32; row < last; row += kAtOnce * kWarps) {
+      float values[2 * kAtOnce];
+      ROOFTILE_UNROLL for (int i = 0; i < kAtOnce; ++i) {
+        // Rows that D lacks are in the memory as far as the tile goes, and are stored nowhere.
+        const int r = row + i * kWarps < kColumns ? row + i * kWarps : row;
+        const int at = r * Shared<kRows, kColumns>::kSumStride + 2 * pair;
+        const float2 mine = *reinterpret_cast<const float2*>(own + at);
+        values[2 * i] = mine.x;
+        values[2 * i + 1] = mine.y;
+        if (other == nullptr) continue;
+        const float2 theirs = *reinterpret_cast<const float2*>(other + at);
+        values[2 * i] += theirs.x;
+        values[2 * i + 1] += theirs.y;
+      }
+      columns.finish_and_store<kAtOnce>(out, row, kWarps, last, values);
     }
   }
 }
 
 template <class T, int kRows, int kColumns>
-__global__ void __launch_bounds__(kThreads, 1)
+__global__ void __launch_bounds__((Shared<kRows, kColumns>::kThreads), 1)
     stream(const __grid_constant__ TensorMap b, const __grid_constant__ TensorMap a,
-           const __grid_constant__ Output out, int tiles, int steps, int split) {
+           const __grid_constant__ Output out, int tiles, int steps, int split, int share) {
   using S = Shared<kRows, kColumns>;
-  using Loop =
-      Mainloop<T, Major::k, Major::k, kConsumers, kRows / kConsumers / 64, kColumns, S::kStages>;
+  using Loop = Mainloop<T, Major::k, Major::k, S::kConsumers, 1, kColumns, S::kStages>;
   ROOFTILE_DYNAMIC_SHARED(raw);
   unsigned char* const shared = raw + (kAlignment - shared_address(raw) % kAlignment) % kAlignment;
   auto& stages = *reinterpret_cast<typename Loop::Stages*>(shared + S::kPipeline);
-  auto* const turns = reinterpret_cast<tile::Pipeline<1>*>(&stages + 1);
-  static_assert(sizeof(stages) + sizeof(*turns) <= 504, "more than is kept for barriers");
-  const Cluster cluster{static_cast<int>(cluster_rank()), split};
-  if (threadIdx.x == 0) {
-    stages.init(kConsumers);
-    mbarrier_init(&turns->full[0], static_cast<uint32_t>(split));
-    mbarrier_init(&turns->empty[0], static_cast<uint32_t>(split));
-    fence_mbarrier_init();
-    tensor_map_prefetch(&a);
+  static_assert(sizeof(stages) <= 248, "more than is kept for barriers");
+  auto* const sums = reinterpret_cast<float*>(shared + S::kSums);
+  const int rank = split * share == 1 ? 0 : static_cast<int>(cluster_rank());
+  const int part = split == 1 ? 0 : rank;
+  const Cluster shares_a{share == 1 ? 0 : rank, share};
+  const int thread = static_cast<int>(threadIdx.x);
+  if (thread == 0) {
     tensor_map_prefetch(&b);
+    tensor_map_prefetch(&a);
+    stages.init(S::kConsumers * share);
   }
-  cluster_sync();
+  if (share == 1)
+    __syncthreads();
+  else
+    cluster_sync();
 
-  const int first = steps * cluster.rank / split;
-  const int last = steps * (cluster.rank + 1) / split;
-  const int clusters = static_cast<int>(gridDim.x) / split;
+  const int first = steps * part / split;
+  const int last = steps * (part + 1) / split;
+  // Blocks of a cluster have as many tiles; the last may lie outside of B.
+  const int first_tile = static_cast<int>(blockIdx.x) / (split * share) * share + shares_a.rank;
+  const int next = static_cast<int>(gridDim.x) / split;
+  constexpr int kMeeting = kStorers + S::kConsumerThreads;
   typename Loop::Position at;
-  if (threadIdx.x < kWarpgroup) {
-    setmaxnreg_dec<40>();
-    if (threadIdx.x == 0) {
+  if (thread < kWarpgroup) {
+    setmaxnreg_dec<88>();
+    if (thread == 0) {
       wait_for_grid();
-      for (int tile = static_cast<int>(blockIdx.x) / split; tile < tiles; tile += clusters)
-        Loop::produce(shared, stages, at, &b, {&a}, tile * kRows, 0, first, last, Cluster{});
+      for (int tile = first_tile; tile < tiles; tile += next)
+        Loop::produce(shared, stages, at, &b, {&a}, tile * kRows, 0, first, last, shares_a,
+                      CacheHint::evict_first);
+    } else if (thread >= kWarpgroup - kStorers && split == 1) {
+      wait_for_grid();
+      for (int tile = first_tile; tile < tiles; tile += next) {
+        named_barrier_sync(kSumsReady, kMeeting);
+        store_sums<kRows, kColumns, kStorers>(out, sums, nullptr, thread - 32, 0, kColumns,
+                                              static_cast<long long>(tile) * kRows);
+        if (tile + next < tiles) named_barrier_arrive(kSumsRead, kMeeting);
+      }
     }
   } else {
-    setmaxnreg_inc<232>();
-    const int consumer = static_cast<int>(threadIdx.x) / kWarpgroup - 1;
-    Parts parts{reinterpret_cast<float*>(shared + S::kPart), turns};
+    setmaxnreg_inc<208>();
+    const int consumer = thread / kWarpgroup - 1;
     typename Loop::Sum sum;
     wait_for_grid();
-    for (int tile = static_cast<int>(blockIdx.x) / split; tile < tiles; tile += clusters) {
-      Loop::consume(shared, stages, at, sum, last - first, consumer, 1);
-      reduce_and_store<kRows, kColumns>(out, parts, sum, cluster, tile * kRows);
+    for (int tile = first_tile; tile < tiles; tile += next) {
+      Loop::consume(shared, stages, at, sum, last - first, consumer, share);
+      if (tile != first_tile) named_barrier_sync(kSumsRead, kMeeting);
+      write_sums<kRows, kColumns>(sums, sum);
+      if (split == 1) named_barrier_arrive(kSumsReady, kMeeting);
     }
   }
+  if (split != 1) {  // one tile: each block stores half of D's rows
+    __syncwarp();
+    cluster_sync();
+    if (thread >= kWarpgroup)
+      store_sums<kRows, kColumns, S::kConsumerThreads>(
+          out, sums, map_shared(sums, static_cast<uint32_t>(1 - part)), thread - kWarpgroup,
+          part * (kColumns / 2), (part + 1) * (kColumns / 2),
+          static_cast<long long>(first_tile) * kRows);
+  }
+  // A block's shared memory stays until the other has read and written it.
   __syncwarp();
-  cluster_sync();  // a block's parts stay until all have read them
+  if (split * share != 1) cluster_sync();
 }
 
 #else
 
 constexpr std::int64_t kMostRows = 128;  // of A
-constexpr std::int64_t kLeastSteps = 4;  // of a block
-constexpr std::int64_t kLeastColumnsOf256 = 64;
+// A's rows are read once for each tile, unless blocks share them. A block's share is a multiple of
+// 8 rows, a period of the swizzle.
+constexpr std::int64_t kLeastColumnsShared = 16;
+constexpr std::int64_t kMostColumnsAlone = 32;
 
 std::int64_t columns_of(std::int64_t m) {
   std::int64_t columns = 8;
@@ -190,19 +192,32 @@ std::int64_t columns_of(std::int64_t m) {
   return columns;
 }
 
-std::int64_t shared_bytes(std::int64_t rows, std::int64_t columns) {
+struct Block {
+  std::int64_t shared_bytes;
+  std::uint32_t threads;
+};
+
+template <int kRows>
+Block block_of(std::int64_t columns) {
+  const auto of = [](auto shared) {
+    return Block{decltype(shared)::kBytes, decltype(shared)::kThreads};
+  };
   switch (columns) {
     case 8:
-      return Shared<128, 8>::kBytes;
+      return of(Shared<kRows, 8>{});
     case 16:
-      return Shared<128, 16>::kBytes;
+      return of(Shared<kRows, 16>{});
     case 32:
-      return Shared<128, 32>::kBytes;
+      return of(Shared<kRows, 32>{});
     case 64:
-      return rows == 256 ? Shared<256, 64>::kBytes : Shared<128, 64>::kBytes;
+      return of(Shared<kRows, 64>{});
     default:
-      return rows == 256 ? Shared<256, 128>::kBytes : Shared<128, 128>::kBytes;
+      return of(Shared<kRows, 128>{});
   }
+}
+
+Block block_of(std::int64_t rows, std::int64_t columns) {
+  return rows == 64 ? block_of<64>(columns) : block_of<128>(columns);
 }
 
 Support supports(const Problem& problem, const DeviceProperties&) {
@@ -214,47 +229,58 @@ Support supports(const Problem& problem, const DeviceProperties&) {
   return supported();
 }
 
-/// Of each height of the tile as many splits as give every compute unit a block. The higher tile
-/// reads A half as often, which matters where A has many rows.
+/// Each height of the tile with as many blocks as there are tiles, or pairs of blocks that share A,
+/// or pairs that split k. First those whose last wave is fullest.
 std::vector<Config> configs(const Problem& problem, const DeviceProperties& device) {
+  constexpr std::int64_t kPair = 2;  // larger clusters leave compute units unused
   const std::int64_t steps = tiles_of(problem.axis("k"), kStepK);
-  std::vector<Config> list;
-  for (const std::int64_t rows : {256, 128}) {
-    if (rows == 256 && columns_of(problem.axis("m")) < kLeastColumnsOf256) continue;
-    const std::int64_t tiles = tiles_of(problem.axis("n"), rows);
-    std::int64_t best = 1;
-    while (best < 8 && tiles * best * 2 <= device.compute_units &&
-           steps / (best * 2) >= kLeastSteps)
-      best *= 2;
-    for (const std::int64_t split : {best, best * 2, best / 2})
-      if (split >= 1 && split <= 8 && split <= steps)
-        list.push_back({{{"rows", rows}, {"split", split}}});
+  const std::int64_t columns = columns_of(problem.axis("m"));
+  std::vector<std::pair<double, Config> > list;
+  const auto add = [&](std::int64_t rows, std::int64_t split, std::int64_t share) {
+    const std::int64_t blocks =
+        (tiles_of(problem.axis("n"), rows) + share - 1) / share * share * split;
+    if (split > 1 && (blocks > device.compute_units || steps < split)) return;
+    const double waves = static_cast<double>(blocks) / device.compute_units;
+    list.push_back(
+        {-waves / std::ceil(waves), {{{"rows", rows}, {"split", split}, {"share", share}}}});
+  };
+  for (const std::int64_t rows : {128, 64}) {
+    if (columns >= kLeastColumnsShared) add(rows, 1, kPair);
+    add(rows, kPair, 1);
+    if (columns <= kMostColumnsAlone) add(rows, 1, 1);
   }
-  return list;
+  std::ranges::stable_sort(list, {}, [](const auto& entry) { return entry.first; });
+  std::vector<Config> sorted;
+  for (auto& [idle, config] : list) sorted.push_back(std::move(config));
+  return sorted;
 }
 
 Prepared prepare(const Problem& problem, Device& device, const Config& config) {
   const std::int64_t rows = config.at("rows");
   const auto split = static_cast<int>(config.at("split"));
+  const auto share = static_cast<int>(config.at("share"));
   const std::int64_t columns = columns_of(problem.axis("m"));
   const GpuKernel kernel = find_kernel(
       sm90_stream_kernels, "stream<" + std::string(name(problem.dtype("a"))) + ", " +
                                std::to_string(rows) + ", " + std::to_string(columns) + ">");
-  const int tiles = problem.axis("m") == 0 ? 0 : tiles_of(problem.axis("n"), rows);
+  const int clusters = problem.axis("m") == 0 ? 0 : tiles_of(problem.axis("n"), rows * share);
+  const int tiles = clusters * share;
   const int steps = tiles_of(problem.axis("k"), kStepK);
-  const int clusters = std::min(tiles, std::max(1, device.properties().compute_units / split));
-  const LaunchShape shape{.grid = {static_cast<std::uint32_t>(clusters * split)},
-                          .block = {kThreads},
-                          .dynamic_shared_bytes = shared_bytes(rows, columns),
-                          .cluster = {static_cast<std::uint32_t>(split)},
+  const int blocks = split == 1 ? std::min(tiles, device.properties().compute_units / share * share)
+                                : tiles * split;
+  const Block block = block_of(rows, columns);
+  const LaunchShape shape{.grid = {static_cast<std::uint32_t>(blocks)},
+                          .block = {block.threads},
+                          .dynamic_shared_bytes = block.shared_bytes,
+                          .cluster = {static_cast<std::uint32_t>(split * share)},
                           .programmatic_overlap = true};
   const Output fixed = output_of(problem);
   return {.run = [=, &device](const Context& context, const Arguments& args) {
     if (tiles == 0) return;
     const Output out = with_arguments(fixed, args);
     const TensorMap b = operand_map(device, args["b"], 1, true, static_cast<int>(rows));
-    const TensorMap a = operand_map(device, args["a"], 0, true, static_cast<int>(columns));
-    launch(*context.stream, kernel, shape, b, a, out, tiles, steps, split);
+    const TensorMap a = operand_map(device, args["a"], 0, true, static_cast<int>(columns) / share);
+    launch(*context.stream, kernel, shape, b, a, out, tiles, steps, split, share);
   }};
 }
 #endif
@@ -278,10 +304,11 @@ const KernelDef sm90_stream{
 #endif
 
 #define STREAM_ENTRY(...) ROOFTILE_KERNEL_ENTRY(stream<__VA_ARGS__>)
-#define STREAM_ENTRIES(type)                                                                  \
-  STREAM_ENTRY(type, 128, 8), STREAM_ENTRY(type, 128, 16), STREAM_ENTRY(type, 128, 32),       \
-      STREAM_ENTRY(type, 128, 64), STREAM_ENTRY(type, 128, 128), STREAM_ENTRY(type, 256, 64), \
-      STREAM_ENTRY(type, 256, 128)
+#define STREAM_ENTRIES(type)                                                                 \
+  STREAM_ENTRY(type, 64, 8), STREAM_ENTRY(type, 64, 16), STREAM_ENTRY(type, 64, 32),         \
+      STREAM_ENTRY(type, 64, 64), STREAM_ENTRY(type, 64, 128), STREAM_ENTRY(type, 128, 8),   \
+      STREAM_ENTRY(type, 128, 16), STREAM_ENTRY(type, 128, 32), STREAM_ENTRY(type, 128, 64), \
+      STREAM_ENTRY(type, 128, 128)
 ROOFTILE_KERNEL_TABLE(sm90_stream_kernels, STREAM_ENTRIES(bf16), STREAM_ENTRIES(fp16))
 
 }  // namespace rooftile::ops::gemm

@@ -35,7 +35,7 @@ std::string tma_reason(const ArgChoice& arg, int inner) {
 // D's rows must also end at such a multiple: TMA writes no less.
 bool can_store_d(const Problem& problem) {
   const ArgChoice& d = problem.arg("d");
-  return (d.dtype == problem.dtype("a") || d.dtype == DType::f32) && tma_reason(d, 1).empty() &&
+  return d.dtype == problem.dtype("a") && tma_reason(d, 1).empty() &&
          d.shape[1] * info(d.dtype).unit_bytes % kTmaBytes == 0;
 }
 
@@ -100,9 +100,7 @@ Support supports_tma(const Problem& problem) {
 Output output_of(const Problem& problem) {
   const Sm90Call call = sm90_call(problem);
   Output output{.d = call.d, .epilogue = call.epilogue, .m = call.m, .n = call.n};
-  output.by_tma = can_store_d(problem);
-  output.is_plain = output.by_tma && problem.dtype("d") == problem.dtype("a") &&
-                    !problem.has("bias") && !problem.has("residual") &&
+  output.is_plain = can_store_d(problem) && !problem.has("bias") && !problem.has("residual") &&
                     call.epilogue.act == Act::none;
   return output;
 }

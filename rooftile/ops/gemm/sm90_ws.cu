@@ -17,12 +17,12 @@ namespace rooftile::ops::gemm {
 #if ROOFTILE_DEVICE_CODE
 namespace {
 
-template <class T, int kColumns>
+template <class T, int kColumns, Finish kFinish, int kBlocks>
 __global__ void __launch_bounds__(kThreads, 1)
     ws(const __grid_constant__ TensorMap a, const __grid_constant__ TensorMap b,
        const __grid_constant__ TensorMap d, const __grid_constant__ Output out,
-       tile::GroupedTiles order, int steps, int cluster_blocks) {
-  ws_body<T, Major::k, Major::k, kColumns>(&a, {&b}, &d, out, order, steps, cluster_blocks);
+       tile::GroupedTiles order, int steps) {
+  ws_body<T, Major::k, Major::k, kColumns, kFinish, kBlocks>(&a, {&b}, &d, out, order, steps);
 }
 
 }  // namespace
@@ -32,11 +32,15 @@ extern const KernelTable sm90_ws_layouts_kernels;
 
 namespace {
 
-GpuKernel find(const OperandLayouts& layouts, DType dtype, std::int64_t columns) {
+GpuKernel find(const OperandLayouts& layouts, DType dtype, std::int64_t columns, bool is_plain,
+               int cluster) {
   const std::string type(name(dtype));
+  const std::string finish = std::string(is_plain ? ", Finish::plain, " : ", Finish::any, ") +
+                             std::to_string(cluster) + ">";
   if (layouts.is_nt())
-    return find_kernel(sm90_ws_kernels, "ws<" + type + ", " + std::to_string(columns) + ">");
-  return find_kernel(sm90_ws_layouts_kernels, "ws_layout<" + type + ", " + layouts.majors() + ">");
+    return find_kernel(sm90_ws_kernels, "ws<" + type + ", " + std::to_string(columns) + finish);
+  return find_kernel(sm90_ws_layouts_kernels,
+                     "ws_layout<" + type + ", " + layouts.majors() + finish);
 }
 
 /// Waves of clusters, times what a tile takes: where the waves are the same the larger tile, which
@@ -71,16 +75,16 @@ Prepared prepare(const Problem& problem, Device& device, const Config& config) {
   const auto columns = static_cast<int>(config.at("block_n"));
   const auto cluster = static_cast<int>(config.at("cluster"));
   const OperandLayouts layouts = layouts_of(problem);
-  const GpuKernel kernel = find(layouts, problem.dtype("a"), columns);
-  const WsLaunch fits = ws_launch(problem, device, columns, columns, cluster);
   const Output fixed = output_of(problem);
+  const GpuKernel kernel = find(layouts, problem.dtype("a"), columns, fixed.is_plain, cluster);
+  const WsLaunch fits = ws_launch(problem, device, columns, columns, cluster);
   return {.run = [=, &device](const Context& context, const Arguments& args) {
     if (fits.order.count() == 0) return;
     const TensorMap a = operand_map(device, args["a"], 0, layouts.a_is_k, kBlockM);
     const TensorMap b = operand_map(device, args["b"], 1, layouts.b_is_k, columns / cluster);
     const Output out = with_arguments(fixed, args);
-    const TensorMap d = out.by_tma ? output_map(device, args["d"]) : a;
-    launch(*context.stream, kernel, fits.shape, a, b, d, out, fits.order, fits.steps, cluster);
+    const TensorMap d = out.is_plain ? output_map(device, args["d"]) : a;
+    launch(*context.stream, kernel, fits.shape, a, b, d, out, fits.order, fits.steps);
   }};
 }
 
@@ -100,8 +104,11 @@ const KernelDef sm90_ws{
 };
 #endif
 
-ROOFTILE_KERNEL_TABLE(sm90_ws_kernels, ROOFTILE_KERNEL_ENTRY(ws<bf16, 256>),
-                      ROOFTILE_KERNEL_ENTRY(ws<bf16, 128>), ROOFTILE_KERNEL_ENTRY(ws<fp16, 256>),
-                      ROOFTILE_KERNEL_ENTRY(ws<fp16, 128>))
+#define WS_ENTRY(...) ROOFTILE_KERNEL_ENTRY(ws<__VA_ARGS__>)
+#define WS_ENTRIES(type, columns)                                                     \
+  WS_ENTRY(type, columns, Finish::plain, 2), WS_ENTRY(type, columns, Finish::any, 2), \
+      WS_ENTRY(type, columns, Finish::plain, 1), WS_ENTRY(type, columns, Finish::any, 1)
+ROOFTILE_KERNEL_TABLE(sm90_ws_kernels, WS_ENTRIES(bf16, 256), WS_ENTRIES(bf16, 128),
+                      WS_ENTRIES(fp16, 256), WS_ENTRIES(fp16, 128))
 
 }  // namespace rooftile::ops::gemm

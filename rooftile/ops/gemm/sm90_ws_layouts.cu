@@ -10,12 +10,12 @@ namespace rooftile::ops::gemm {
 #if ROOFTILE_DEVICE_CODE
 namespace {
 
-template <class T, Major kMajorA, Major kMajorB>
+template <class T, Major kMajorA, Major kMajorB, Finish kFinish, int kBlocks>
 __global__ void __launch_bounds__(kThreads, 1)
     ws_layout(const __grid_constant__ TensorMap a, const __grid_constant__ TensorMap b,
               const __grid_constant__ TensorMap d, const __grid_constant__ Output out,
-              tile::GroupedTiles order, int steps, int cluster_blocks) {
-  ws_body<T, kMajorA, kMajorB, 128>(&a, {&b}, &d, out, order, steps, cluster_blocks);
+              tile::GroupedTiles order, int steps) {
+  ws_body<T, kMajorA, kMajorB, 128, kFinish, kBlocks>(&a, {&b}, &d, out, order, steps);
 }
 
 }  // namespace
@@ -23,12 +23,15 @@ __global__ void __launch_bounds__(kThreads, 1)
 extern const KernelTable sm90_ws_layouts_kernels;
 #endif
 
-ROOFTILE_KERNEL_TABLE(sm90_ws_layouts_kernels,
-                      ROOFTILE_KERNEL_ENTRY(ws_layout<bf16, Major::k, Major::mn>),
-                      ROOFTILE_KERNEL_ENTRY(ws_layout<bf16, Major::mn, Major::k>),
-                      ROOFTILE_KERNEL_ENTRY(ws_layout<bf16, Major::mn, Major::mn>),
-                      ROOFTILE_KERNEL_ENTRY(ws_layout<fp16, Major::k, Major::mn>),
-                      ROOFTILE_KERNEL_ENTRY(ws_layout<fp16, Major::mn, Major::k>),
-                      ROOFTILE_KERNEL_ENTRY(ws_layout<fp16, Major::mn, Major::mn>))
+#define LAYOUT_ENTRY(...) ROOFTILE_KERNEL_ENTRY(ws_layout<__VA_ARGS__>)
+#define LAYOUT_ENTRIES(type, ...)                           \
+  LAYOUT_ENTRY(type, Major::k, Major::mn, __VA_ARGS__),     \
+      LAYOUT_ENTRY(type, Major::mn, Major::k, __VA_ARGS__), \
+      LAYOUT_ENTRY(type, Major::mn, Major::mn, __VA_ARGS__)
+ROOFTILE_KERNEL_TABLE(sm90_ws_layouts_kernels, LAYOUT_ENTRIES(bf16, Finish::plain, 2),
+                      LAYOUT_ENTRIES(bf16, Finish::any, 2), LAYOUT_ENTRIES(bf16, Finish::plain, 1),
+                      LAYOUT_ENTRIES(bf16, Finish::any, 1), LAYOUT_ENTRIES(fp16, Finish::plain, 2),
+                      LAYOUT_ENTRIES(fp16, Finish::any, 2), LAYOUT_ENTRIES(fp16, Finish::plain, 1),
+                      LAYOUT_ENTRIES(fp16, Finish::any, 1))
 
 }  // namespace rooftile::ops::gemm

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// The warp-specialised kernel of gemm with tiles of 128 columns of the gate and the same 128 of up:
-// a thread holds both sums of an element, so the gate costs no memory. See ops/gemm/sm90_ws.h.
+// The warp-specialised kernel of gemm, half the columns of a tile the gate's and the same of up: a
+// thread holds both sums of an element, so the gate costs no memory. See ops/gemm/sm90_ws.h.
 #include "rooftile/ops/gemm/sm90_ws.h"
 
 #include "rooftile/formats/bf16.h"
 #include "rooftile/formats/fp16.h"
 #if !ROOFTILE_DEVICE_CODE
+#include <algorithm>
+
 #include "rooftile/device/cpu/activation.h"
 #include "rooftile/device/gpu_kernel.h"
 #endif
@@ -16,18 +18,15 @@ namespace {
 
 using namespace gemm;
 
-constexpr int kColumns = 256;
-
 #if ROOFTILE_DEVICE_CODE
 
-template <class T>
+template <class T, int kColumns, int kBlocks>
 __global__ void __launch_bounds__(kThreads, 1)
     gated(const __grid_constant__ TensorMap a, const __grid_constant__ TensorMap gate,
-          const __grid_constant__ TensorMap up, const __grid_constant__ TensorMap d,
-          const __grid_constant__ Output out, tile::GroupedTiles order, int steps,
-          int cluster_blocks) {
-  ws_body<T, Major::k, Major::k, kColumns, 2>(&a, {&gate, &up}, &d, out, order, steps,
-                                              cluster_blocks);
+          const __grid_constant__ TensorMap up, const __grid_constant__ Output out,
+          tile::GroupedTiles order, int steps) {
+  ws_body<T, Major::k, Major::k, kColumns, Finish::gated, kBlocks>(&a, {&gate, &up}, nullptr, out,
+                                                                   order, steps);
 }
 
 #endif
@@ -38,8 +37,6 @@ __global__ void __launch_bounds__(kThreads, 1)
 extern const KernelTable sm90_ws_kernels;
 
 namespace {
-
-constexpr int kColumnsOfD = kColumns / 2;
 
 Support supports(const Problem& problem, const DeviceProperties&) {
   if (Support types = supports_16_bits(problem, {"gate", "up"}); !types) return types;
@@ -54,26 +51,27 @@ Support supports(const Problem& problem, const DeviceProperties&) {
 }
 
 Prepared prepare(const Problem& problem, Device& device, const Config& config) {
+  const auto columns = static_cast<int>(config.at("block_n"));
   const auto cluster = static_cast<int>(config.at("cluster"));
-  const GpuKernel kernel =
-      find_kernel(sm90_ws_kernels, "gated<" + std::string(name(problem.dtype("a"))) + ">");
-  const WsLaunch fits = ws_launch(problem, device, kColumns, kColumnsOfD, cluster);
+  const int columns_of_d = columns / 2;
+  const GpuKernel kernel = find_kernel(
+      sm90_ws_kernels, "gated<" + std::string(name(problem.dtype("a"))) + ", " +
+                           std::to_string(columns) + ", " + std::to_string(cluster) + ">");
+  const WsLaunch fits = ws_launch(problem, device, columns, columns_of_d, cluster);
   Output fixed;
   fixed.d = view_of(problem, "d");
   fixed.m = problem.axis("m");
   fixed.n = problem.axis("n");
   fixed.epilogue.act = act_of(problem.option("act"));
-  fixed.by_tma = can_store_d(problem);
   return {.run = [=, &device](const Context& context, const Arguments& args) {
     if (fits.order.count() == 0) return;
     const TensorMap a = operand_map(device, args["a"], 0, true, kBlockM);
-    const TensorMap gate = operand_map(device, args["gate"], 1, true, kColumnsOfD / cluster);
-    const TensorMap up = operand_map(device, args["up"], 1, true, kColumnsOfD / cluster);
+    const TensorMap gate = operand_map(device, args["gate"], 1, true, columns_of_d / cluster);
+    const TensorMap up = operand_map(device, args["up"], 1, true, columns_of_d / cluster);
     Output out = fixed;
     out.d.data = args["d"].data;
-    const TensorMap d = out.by_tma ? output_map(device, args["d"]) : a;
-    launch(*context.stream, kernel, fits.shape, a, gate, up, d, out, fits.order, fits.steps,
-           cluster);
+    out.stores_pairs = stores_pairs(out.d);
+    launch(*context.stream, kernel, fits.shape, a, gate, up, out, fits.order, fits.steps);
   }};
 }
 
@@ -89,15 +87,23 @@ const KernelDef sm90_ws{
     .supports = supports,
     .configs =
         [](const Problem& problem, const DeviceProperties&) {
-          std::vector<Config> list{{{{"cluster", 2}}}, {{{"cluster", 1}}}};
-          if (problem.axis("m") <= kBlockM) std::swap(list[0], list[1]);
+          std::vector<Config> list;
+          for (const int columns : {128, 256})
+            for (const int cluster : {2, 1})
+              list.push_back({{{"block_n", columns}, {"cluster", cluster}}});
+          if (problem.axis("m") <= kBlockM)
+            std::ranges::stable_sort(list, {},
+                                     [](const Config& config) { return config.at("cluster"); });
           return list;
         },
     .prepare = prepare,
 };
 #endif
 
-ROOFTILE_KERNEL_TABLE(sm90_ws_kernels, ROOFTILE_KERNEL_ENTRY(gated<bf16>),
-                      ROOFTILE_KERNEL_ENTRY(gated<fp16>))
+#define GATED_ENTRY(...) ROOFTILE_KERNEL_ENTRY(gated<__VA_ARGS__>)
+#define GATED_ENTRIES(type)                                                        \
+  GATED_ENTRY(type, 128, 2), GATED_ENTRY(type, 128, 1), GATED_ENTRY(type, 256, 2), \
+      GATED_ENTRY(type, 256, 1)
+ROOFTILE_KERNEL_TABLE(sm90_ws_kernels, GATED_ENTRIES(bf16), GATED_ENTRIES(fp16))
 
 }  // namespace rooftile::ops::gemm_glu

@@ -101,6 +101,19 @@ __device__ __forceinline__ void mbarrier_arrive_cluster(Mbarrier* barrier, uint3
 #endif
 }
 
+/// mbarrier.arrive at a barrier of any block of the cluster, with the scope of this block: this
+/// thread has read what it reads. That its writes are seen by other blocks takes
+/// mbarrier_arrive_cluster(), which waits for all of them (MEMBAR.GPU in SASS), far too long for
+/// each step of a pipeline.
+__device__ __forceinline__ void mbarrier_arrive_remote(Mbarrier* barrier) {
+#ifdef __CUDACC__
+  asm volatile("mbarrier.arrive.shared::cluster.b64 _, [%0];" ::"r"(shared_address(barrier))
+               : "memory");
+#else
+  sim::mbarrier_arrive_cluster(barrier, 1, 0);
+#endif
+}
+
 /// mbarrier.arrive.expect_tx.release.cluster at a barrier of any block of the cluster.
 __device__ __forceinline__ void mbarrier_arrive_expect_tx_cluster(Mbarrier* barrier,
                                                                   uint32_t bytes) {
