@@ -104,6 +104,20 @@ __global__ void to_peer(int* out) {
   cluster_sync();
 }
 
+/// Each block writes a number into the other and reads its own after a barrier of both.
+template <bool kReleases>
+__global__ void meet_peer(int* out) {
+  __shared__ int number;
+  cluster_sync();
+  if (threadIdx.x == 0) *map_shared(&number, cluster_rank() ^ 1) = 7;
+  if (kReleases)
+    cluster_sync();
+  else
+    cluster_meet();
+  out[blockIdx.x * blockDim.x + threadIdx.x] = number;
+  cluster_meet();
+}
+
 }  // namespace rooftile::mbarrier_test
 #endif
 
@@ -127,4 +141,6 @@ ROOFTILE_KERNEL_TABLE(
     ROOFTILE_KERNEL_ENTRY(rooftile::mbarrier_test::to_peer<rooftile::mbarrier_test::none>),
     ROOFTILE_KERNEL_ENTRY(rooftile::mbarrier_test::to_peer<rooftile::mbarrier_test::no_wait>),
     ROOFTILE_KERNEL_ENTRY(
-        rooftile::mbarrier_test::to_peer<rooftile::mbarrier_test::no_arrival_of_peer>))
+        rooftile::mbarrier_test::to_peer<rooftile::mbarrier_test::no_arrival_of_peer>),
+    ROOFTILE_KERNEL_ENTRY(rooftile::mbarrier_test::meet_peer<true>),
+    ROOFTILE_KERNEL_ENTRY(rooftile::mbarrier_test::meet_peer<false>))

@@ -50,6 +50,16 @@ TEST(Mbarrier, AcrossACluster) {
                  shape, out.data());
 }
 
+// A barrier of the cluster that does not release only says who is there.
+TEST(Mbarrier, ARelaxedMeetingShowsNobodysWrites) {
+  const LaunchShape shape{.grid = {2}, .block = {32}, .cluster = {2}};
+  const DeviceArray<int> out(std::vector<int>(64));
+  expect_clean(mbarrier_kernels, "rooftile::mbarrier_test::meet_peer<true>", shape, out.data());
+  EXPECT_EQ(out.values()[40], 7);
+  expect_finding(FindingKind::race, {"mbarrier_kernels.cu:", "number"}, mbarrier_kernels,
+                 "rooftile::mbarrier_test::meet_peer<false>", shape, out.data());
+}
+
 TEST(Mbarrier, WithoutAWait) {
   expect_fault("no_wait", FindingKind::race, {"mbarrier_kernels.cu:", "number"});
 }

@@ -146,9 +146,9 @@ void named_barrier_arrive(int id, int threads) {
     reset(block.named[static_cast<std::size_t>(id)]);
 }
 
-void cluster_arrive() {
+void cluster_arrive(bool releases) {
   Cluster& cluster = *worker->cluster;
-  publish(cluster.barrier_known, *worker->block, worker->thread);
+  if (releases) publish(cluster.barrier_known, *worker->block, worker->thread);
   (*worker->block)[worker->thread].cluster_phase = cluster.barrier_phase;
   int threads = 0;
   for (const auto& block : cluster.blocks) threads += block->thread_count;

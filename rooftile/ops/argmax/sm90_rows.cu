@@ -153,7 +153,7 @@ __global__ void __launch_bounds__(kMostThreads, 2) rows(const RowsCall call) {
   if (share == 0 && threadIdx.x == 0 && r < call.rows)
     call.ids[r * call.ids_stride] =
         key == 0 ? 0 : static_cast<int>(0xffffffffU - static_cast<uint32_t>(key));
-  if (call.shares > 1) cluster_sync();  // others may still read this block's memory
+  if (call.shares > 1) cluster_meet();  // others may still read this block's memory
 }
 
 }  // namespace

@@ -175,7 +175,7 @@ __global__ void __launch_bounds__((Shared<kRows, kColumns>::kThreads), 1)
   }
   // A block's shared memory stays until the other has read and written it.
   __syncwarp();
-  if (split * share != 1) cluster_sync();
+  if (split * share != 1) cluster_meet();
 }
 
 #else

@@ -113,7 +113,7 @@ __device__ __forceinline__ void ws_body(const TensorMap* a, const TensorMap* con
   }
   // A block's shared memory stays until all that write to it are done.
   __syncwarp();
-  if (kBlocks != 1) cluster_sync();
+  if (kBlocks != 1) cluster_meet();
 }
 
 #else

@@ -54,7 +54,17 @@ __device__ __forceinline__ void cluster_arrive() {
 #ifdef __CUDACC__
   asm volatile("barrier.cluster.arrive.release.aligned;" ::: "memory");
 #else
-  sim::cluster_arrive();
+  sim::cluster_arrive(true);
+#endif
+}
+
+/// barrier.cluster.arrive.relaxed: nothing that this thread wrote need be seen by those that wait,
+/// which spares a fence of the whole GPU: for a block that only stays until others have read it.
+__device__ __forceinline__ void cluster_arrive_relaxed() {
+#ifdef __CUDACC__
+  asm volatile("barrier.cluster.arrive.relaxed.aligned;" ::: "memory");
+#else
+  sim::cluster_arrive(false);
 #endif
 }
 
@@ -69,6 +79,12 @@ __device__ __forceinline__ void cluster_wait() {
 
 __device__ __forceinline__ void cluster_sync() {
   cluster_arrive();
+  cluster_wait();
+}
+
+/// Returns when all threads of the cluster are here; orders no memory.
+__device__ __forceinline__ void cluster_meet() {
+  cluster_arrive_relaxed();
   cluster_wait();
 }
 

@@ -71,7 +71,7 @@ enum class BlockVote : uint8_t { none, count, all, any };
 int sync_block(BlockVote kind, int predicate);
 void named_barrier_sync(int id, int threads);
 void named_barrier_arrive(int id, int threads);
-void cluster_arrive();
+void cluster_arrive(bool releases);
 void cluster_wait();
 
 // --- memory
