@@ -37,20 +37,26 @@ namespace {
 
 using namespace tile;
 
-template <bool kExact>
+// kExact: to the last places of f32. kIsPlain: alpha is 1, there is no limit and no offset.
+template <bool kExact, bool kIsPlain>
 __device__ void apply(const Gate& gate, float (&v)[2][kOctet]) {
-  ROOFTILE_UNROLL for (int j = 0; j < kOctet; ++j) {
-    v[0][j] = gate.alpha * min_or_nan(v[0][j], gate.limit);
-    v[1][j] = max_or_nan(min_or_nan(v[1][j], gate.limit), -gate.limit) + gate.up_offset;
+  if constexpr (!kIsPlain) {
+    ROOFTILE_UNROLL for (int j = 0; j < kOctet; ++j) {
+      v[0][j] = gate.alpha * min_or_nan(v[0][j], gate.limit);
+      v[1][j] = max_or_nan(min_or_nan(v[1][j], gate.limit), -gate.limit) + gate.up_offset;
+    }
   }
   activate<kExact>(gate.act, v[0]);
-  ROOFTILE_UNROLL for (int j = 0; j < kOctet; ++j) v[0][j] = v[0][j] * gate.inverse_alpha * v[1][j];
+  ROOFTILE_UNROLL for (int j = 0; j < kOctet; ++j) {
+    if constexpr (!kIsPlain) v[0][j] *= gate.inverse_alpha;
+    v[0][j] *= v[1][j];
+  }
 }
 
-template <bool kExact, int kEach>
+template <bool kExact, bool kIsPlain, int kEach>
 __global__ void __launch_bounds__(256, kEach == 2 ? 3 : 4)
     vector(const OctetMap<2> map, const Gate gate) {
-  map_octets<kEach>(map, [&gate](float(&v)[2][kOctet]) { apply<kExact>(gate, v); });
+  map_octets<kEach>(map, [&gate](float(&v)[2][kOctet]) { apply<kExact, kIsPlain>(gate, v); });
 }
 
 }  // namespace
@@ -60,11 +66,14 @@ __global__ void __launch_bounds__(256, kEach == 2 ? 3 : 4)
 namespace {
 
 Prepared prepare(const Problem& problem, Device&, const Config& config) {
-  const OctetKernels kernels = octet_kernels(
-      sm90_vector_kernels, config, problem.dtype("y") == DType::f32 ? "true, " : "false, ");
-  const OctetBlocks blocks = octet_blocks(problem, {"y", "gate", "up"}, config.at("octets"));
   const double limit = problem.number("limit");
   const double alpha = problem.number("alpha");
+  const bool is_plain = limit <= 0 && alpha == 1 && problem.number("up_offset") == 0;
+  const OctetKernels kernels =
+      octet_kernels(sm90_vector_kernels, config,
+                    std::string(problem.dtype("y") == DType::f32 ? "true, " : "false, ") +
+                        (is_plain ? "true, " : "false, "));
+  const OctetBlocks blocks = octet_blocks(problem, {"y", "gate", "up"}, config.at("octets"));
   const Gate gate{.act = act_of(problem.option("act")),
                   .limit = limit > 0 ? static_cast<float>(limit) : HUGE_VALF,
                   .alpha = static_cast<float>(alpha),
@@ -94,11 +103,11 @@ const KernelDef sm90_vector{
 
 #endif
 
-ROOFTILE_KERNEL_TABLE(sm90_vector_kernels, ROOFTILE_KERNEL_ENTRY(vector<false, 0>),
-                      ROOFTILE_KERNEL_ENTRY(vector<false, 1>),
-                      ROOFTILE_KERNEL_ENTRY(vector<false, 2>),
-                      ROOFTILE_KERNEL_ENTRY(vector<true, 0>),
-                      ROOFTILE_KERNEL_ENTRY(vector<true, 1>),
-                      ROOFTILE_KERNEL_ENTRY(vector<true, 2>))
+#define VECTOR_ENTRY(...) ROOFTILE_KERNEL_ENTRY(vector<__VA_ARGS__>)
+#define VECTOR_ENTRIES(...) \
+  VECTOR_ENTRY(__VA_ARGS__, 0), VECTOR_ENTRY(__VA_ARGS__, 1), VECTOR_ENTRY(__VA_ARGS__, 2)
+ROOFTILE_KERNEL_TABLE(sm90_vector_kernels, VECTOR_ENTRIES(false, false),
+                      VECTOR_ENTRIES(false, true), VECTOR_ENTRIES(true, false),
+                      VECTOR_ENTRIES(true, true))
 
 }  // namespace rooftile::ops::glu

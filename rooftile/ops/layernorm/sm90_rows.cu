@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Layer normalisation with a row in the registers of a warp or a block as f32: x is read once, the
 // mean and the squares of the deviations from it are summed one after the other, so that nothing
-// cancels. Longer rows than registers hold are read again, from the cache.
+// cancels. Longer rows than registers hold are read again, from the cache. Where all are of one
+// type of 16 bits the row stays packed, and w and b are asked for before the sums: to the same
+// bits.
 #include "rooftile/tile/kernel_table.h"
 #include "rooftile/tile/matrix.h"
 
@@ -21,8 +23,10 @@ extern const KernelTable sm90_rows_kernels;
 
 namespace {
 
-// Threads of a row: two blocks that keep 4 octets a thread leave it 80 registers.
-constexpr int most_threads(int kept) { return kept == 4 ? 384 : 1024; }
+// Threads of a row: two blocks that keep 4 octets a thread leave it 80 registers, or 64 packed.
+constexpr int most_threads(int kept, bool is_packed) {
+  return kept != 4 ? 1024 : is_packed ? 512 : 384;
+}
 
 /// s = x, or sum = x + residual.
 struct RowsCall {
@@ -45,32 +49,70 @@ namespace {
 
 using namespace tile;
 
+// Eight elements in registers: in f32, or as they are in memory where their type T is known.
+template <class T>
+struct KeptOctet {
+  static constexpr bool kIsPacked = true;
+  uint4 bits;
+  __device__ void set(const Octet& raw, Element) { bits = raw.low; }
+  __device__ void set(const float (&v)[kOctet]) { bits = pack<T>(v); }
+  __device__ void get(float (&v)[kOctet]) const { unpack<T>(v, bits); }
+};
+template <>
+struct KeptOctet<void> {
+  static constexpr bool kIsPacked = false;
+  float values[kOctet];
+  __device__ void set(const Octet& raw, Element type) { unpack(values, raw, type); }
+  __device__ void set(const float (&v)[kOctet]) {
+    ROOFTILE_UNROLL for (int j = 0; j < kOctet; ++j) values[j] = v[j];
+  }
+  __device__ void get(float (&v)[kOctet]) const {
+    ROOFTILE_UNROLL for (int j = 0; j < kOctet; ++j) v[j] = values[j];
+  }
+};
+
+template <class T>
+constexpr Element kElementOf = Element::f32;
+template <>
+constexpr Element kElementOf<bf16> = Element::bf16;
+template <>
+constexpr Element kElementOf<fp16> = Element::fp16;
+
+// A row of a matrix whose type is T, where it is known.
+template <class T>
+__device__ inline OctetRow octet_row(const Matrix& matrix, long long r, bool is_whole) {
+  OctetRow row(matrix, r, is_whole);
+  if constexpr (KeptOctet<T>::kIsPacked) row.type = kElementOf<T>;
+  return row;
+}
+
 // The thread has octets threadIdx.x + i * blockDim.x of its row, of which it keeps kKept in
-// registers; none where rows are not whole aligned octets. Both sum in one order, to the same bits.
-template <int kKept>
+// registers; none where rows are not whole aligned octets. All sum in one order, to the same bits.
+template <int kKept, class T>
 struct Row {
   static constexpr bool kIsWhole = kKept != 0;
   OctetRow s;  // what is normalised, once it is in memory
   int cols;    // 0 beyond the last row
   int first;
   int step;
-  float kept[kIsWhole ? kKept : 1][kOctet];
+  static constexpr int kHeld = kIsWhole ? kKept : 1;
+  KeptOctet<T> kept[kHeld];
 
   __device__ Row(const RowsCall& call, long long r)
-      : s(call.residual.data != nullptr ? call.sum : call.x, r, kIsWhole),
+      : s(octet_row<T>(call.residual.data != nullptr ? call.sum : call.x, r, kIsWhole)),
         cols(r < call.rows ? call.cols : 0),
         first(static_cast<int>(threadIdx.x) * kOctet),
         step(static_cast<int>(blockDim.x) * kOctet) {}
 
   // All loads first, then what waits for them.
-  __device__ void load_kept(float (&to)[kIsWhole ? kKept : 1][kOctet], const OctetRow& from) const {
-    Octet raw[kIsWhole ? kKept : 1];
+  __device__ void load_kept(KeptOctet<T> (&to)[kHeld], const OctetRow& from) const {
+    Octet raw[kHeld];
     ROOFTILE_UNROLL for (int i = 0; i < kKept; ++i) {
       raw[i] = Octet{};
       if (first + i * step < cols)
         raw[i] = load_octet(from.data, from.type, from.start + first + i * step);
     }
-    ROOFTILE_UNROLL for (int i = 0; i < kKept; ++i) unpack(to[i], raw[i], from.type);
+    ROOFTILE_UNROLL for (int i = 0; i < kKept; ++i) to[i].set(raw[i], from.type);
   }
 
   template <Reuse kReuse>
@@ -89,15 +131,17 @@ struct Row {
   // How many elements of the octet at this column the row has.
   __device__ int left(int at) const { return kIsWhole || cols - at > kOctet ? kOctet : cols - at; }
 
-  // visit(octet, column) in the same order each time; beyond the kept ones from memory.
+  // visit(octet, column, number) in the same order each time; beyond the kept ones from memory.
   template <class Visit>
   __device__ void for_each(Visit visit) {
-    ROOFTILE_UNROLL for (int i = 0; i < kKept; ++i) if (first + i * step < cols)
-        visit(kept[i], first + i * step);
+    float octet[kOctet];
+    ROOFTILE_UNROLL for (int i = 0; i < kKept; ++i) if (first + i * step < cols) {
+      kept[i].get(octet);
+      visit(octet, first + i * step, i);
+    }
     ROOFTILE_NO_UNROLL for (int at = first + kKept * step; at < cols; at += step) {
-      float again[kOctet];
-      load<Reuse::some>(again, s, at);
-      visit(again, at);
+      load<Reuse::some>(octet, s, at);
+      visit(octet, at, kHeld);
     }
   }
 };
@@ -107,16 +151,20 @@ __device__ inline void add_octet(float (&s)[kOctet], const float (&added)[kOctet
 }
 
 // Writes the sum, and keeps what the row keeps of it.
-template <int kKept>
-__device__ void add_residual(Row<kKept>& row, const RowsCall& call, const OctetRow& x,
-                             const OctetRow& residual) {
+template <int kKept, class T>
+__device__ void add_residual(Row<kKept, T>& row, const OctetRow& x, const OctetRow& residual) {
   if constexpr (kKept != 0) {
-    float added[kKept][kOctet];
+    KeptOctet<T> added[kKept];
     row.load_kept(added, residual);
     ROOFTILE_UNROLL for (int i = 0; i < kKept; ++i) {
-      add_octet(row.kept[i], added[i], call.sum.type);
+      float s[kOctet];
+      float other[kOctet];
+      row.kept[i].get(s);
+      added[i].get(other);
+      add_octet(s, other, row.s.type);
+      row.kept[i].set(s);
       const int at = row.first + i * row.step;
-      if (at < row.cols) row.store(row.kept[i], row.s, at);
+      if (at < row.cols) row.store(s, row.s, at);
     }
   }
   ROOFTILE_NO_UNROLL for (int at = row.first + kKept * row.step; at < row.cols; at += row.step) {
@@ -124,26 +172,26 @@ __device__ void add_residual(Row<kKept>& row, const RowsCall& call, const OctetR
     float other[kOctet];
     row.template load<Reuse::none>(s, x, at);
     row.template load<Reuse::none>(other, residual, at);
-    add_octet(s, other, call.sum.type);
+    add_octet(s, other, row.s.type);
     row.store(s, row.s, at);
   }
 }
 
-template <int kKept>
-__device__ float mean_of(Row<kKept>& row, int cols, float scale, float (&scratch)[kMostWarps]) {
+template <int kKept, class T>
+__device__ float mean_of(Row<kKept, T>& row, int cols, float scale, float (&scratch)[kMostWarps]) {
   float sum = 0;
-  row.for_each([&](const float(&s)[kOctet], int) {
+  row.for_each([&](const float(&s)[kOctet], int, int) {
     ROOFTILE_UNROLL for (int j = 0; j < kOctet; ++j) sum += s[j] * scale;
   });
   return row_sum(sum, scratch) / static_cast<float>(cols);
 }
 
 // The sum of (s * scale - mean)^2.
-template <int kKept>
-__device__ float squares_of(Row<kKept>& row, float scale, float mean,
+template <int kKept, class T>
+__device__ float squares_of(Row<kKept, T>& row, float scale, float mean,
                             float (&scratch)[kMostWarps]) {
   float squares = 0;
-  row.for_each([&](const float(&s)[kOctet], int at) {
+  row.for_each([&](const float(&s)[kOctet], int at, int) {
     const int left = row.left(at);
     ROOFTILE_UNROLL for (int j = 0; j < kOctet; ++j) {
       const float deviation = j < left ? s[j] * scale - mean : 0.0F;
@@ -153,58 +201,64 @@ __device__ float squares_of(Row<kKept>& row, float scale, float mean,
   return row_sum(squares, scratch);
 }
 
-// Eight of w or b, `absent` where there is none: issued by load(), waited for by get().
-template <bool kIsWhole>
+// w or b, `absent` where there is none. Where rows are packed its octets are asked for at once, as
+// many as the row keeps; else each when it is needed.
+template <int kKept, class T>
 struct Parameters {
+  static constexpr bool kIsWhole = kKept != 0;
+  static constexpr bool kIsAsked = kIsWhole && KeptOctet<T>::kIsPacked;
   OctetRow from;
   float absent;
-  Octet raw;
+  Octet asked[kIsAsked ? kKept : 1];
 
-  __device__ Parameters(const Matrix& vector, float value)
-      : from(vector, 0, kIsWhole), absent(value), raw() {}
-  __device__ void load(int at) {
-    if (kIsWhole && from.data != nullptr) raw = load_octet<Reuse::some>(from.data, from.type, at);
+  __device__ Parameters(const Matrix& vector, float value, const Row<kKept, T>& row)
+      : from(octet_row<T>(vector, 0, kIsWhole)), absent(value), asked() {
+    if constexpr (kIsAsked)
+      if (from.data != nullptr) ROOFTILE_UNROLL for (int i = 0; i < kKept; ++i) {
+          const int at = row.first + i * row.step;
+          if (at < row.cols) asked[i] = load_octet<Reuse::some>(from.data, from.type, at);
+        }
   }
-  __device__ void get(float (&to)[kOctet], int at, int left) const {
+
+  __device__ void get(float (&to)[kOctet], int at, int number, int left) const {
     if (from.data == nullptr)
       ROOFTILE_UNROLL for (int j = 0; j < kOctet; ++j) to[j] = absent;
+    else if (kIsAsked && number < kKept)
+      unpack(to, asked[kIsAsked ? number : 0], from.type);
     else if (kIsWhole)
-      unpack(to, raw, from.type);
+      unpack(to, load_octet<Reuse::some>(from.data, from.type, at), from.type);
     else
       from.template load<Reuse::some>(to, at, left);
   }
 };
 
-template <int kKept>
-__device__ void write(Row<kKept>& row, const RowsCall& call, long long r, float scale, float mean,
-                      float root) {
-  const OctetRow y(call.y, r, Row<kKept>::kIsWhole);
-  Parameters<Row<kKept>::kIsWhole> w(call.w, 1.0F);
-  Parameters<Row<kKept>::kIsWhole> b(call.b, 0.0F);
-  row.for_each([&](const float(&s)[kOctet], int at) {
+template <int kKept, class T>
+__device__ void write(Row<kKept, T>& row, const OctetRow& y, const Parameters<kKept, T>& w,
+                      const Parameters<kKept, T>& b, float scale, float mean, float root) {
+  row.for_each([&](const float(&s)[kOctet], int at, int number) {
     float factor[kOctet];
     float shift[kOctet];
     float v[kOctet];
-    w.load(at);
-    b.load(at);
-    w.get(factor, at, row.left(at));
-    b.get(shift, at, row.left(at));
+    w.get(factor, at, number, row.left(at));
+    b.get(shift, at, number, row.left(at));
     ROOFTILE_UNROLL for (int j = 0; j < kOctet; ++j) v[j] =
         fmaf((s[j] * scale - mean) * root, factor[j], shift[j]);
     row.store(v, y, at);
   });
 }
 
-template <int kKept>
-__global__ void __launch_bounds__(most_threads(kKept), kKept == 4 ? 2 : 1)
+template <int kKept, class T>
+__global__ void __launch_bounds__(most_threads(kKept, KeptOctet<T>::kIsPacked), kKept == 4 ? 2 : 1)
     rows(const RowsCall call) {
   __shared__ float scratch[4][kMostWarps];
+  constexpr bool kIsWhole = Row<kKept, T>::kIsWhole;
   const long long r = static_cast<long long>(blockIdx.x) * blockDim.y + threadIdx.y;
-  Row<kKept> row(call, r);
-  const OctetRow x(call.x, r, Row<kKept>::kIsWhole);
+  Row<kKept, T> row(call, r);
+  const OctetRow x = octet_row<T>(call.x, r, kIsWhole);
   row.load_kept(row.kept, x);
-  if (call.residual.data != nullptr)
-    add_residual(row, call, x, OctetRow(call.residual, r, Row<kKept>::kIsWhole));
+  const Parameters<kKept, T> w(call.w, 1.0F, row);
+  const Parameters<kKept, T> b(call.b, 0.0F, row);
+  if (call.residual.data != nullptr) add_residual(row, x, octet_row<T>(call.residual, r, kIsWhole));
 
   float mean = mean_of(row, call.cols, 1.0F, scratch[0]);
   float squares = squares_of(row, 1.0F, mean, scratch[1]);
@@ -216,7 +270,8 @@ __global__ void __launch_bounds__(most_threads(kKept), kKept == 4 ? 2 : 1)
     mean = mean_of(row, call.cols, scale, scratch[2]);
     squares = squares_of(row, scale, mean, scratch[3]);
   }
-  write(row, call, r, scale, mean, root_of(squares, call.cols, call.eps, scale));
+  write(row, octet_row<T>(call.y, r, kIsWhole), w, b, scale, mean,
+        root_of(squares, call.cols, call.eps, scale));
 }
 
 }  // namespace
@@ -238,6 +293,15 @@ RowsCall call_of(const RowsCall& fixed, const Arguments& args) {
   return call;
 }
 
+/// The type of 16 bits of all arguments; none where they differ.
+std::string packed_type(const Problem& problem) {
+  const DType dtype = problem.dtype("x");
+  if (dtype != DType::bf16 && dtype != DType::fp16) return "";
+  for (const ArgChoice& arg : problem.args)
+    if (arg.is_present && arg.dtype != dtype) return "";
+  return std::string(name(dtype));
+}
+
 bool has_whole_octets(const Arguments& args) {
   if (args["x"].extent(1) % 8 != 0) return false;
   for (const char* name : {"y", "sum", "x", "residual", "w", "b"})
@@ -252,11 +316,13 @@ Support supports(const Problem& problem, const DeviceProperties&) {
 
 Prepared prepare(const Problem& problem, Device&, const Config& config) {
   const std::int64_t kept = config.at("octets");
-  const std::uint32_t threads =
-      row_threads(octets_of(problem.axis("cols")), kept, most_threads(static_cast<int>(kept)));
+  const std::string type = packed_type(problem);
+  const std::uint32_t threads = row_threads(octets_of(problem.axis("cols")), kept,
+                                            most_threads(static_cast<int>(kept), !type.empty()));
   const LaunchShape shape = row_blocks(problem.axis("rows"), threads);
-  const GpuKernel whole = find_kernel(sm90_rows_kernels, "rows<" + std::to_string(kept) + ">");
-  const GpuKernel any = find_kernel(sm90_rows_kernels, "rows<0>");
+  const GpuKernel whole = find_kernel(sm90_rows_kernels, "rows<" + std::to_string(kept) + ", " +
+                                                             (type.empty() ? "void" : type) + ">");
+  const GpuKernel any = find_kernel(sm90_rows_kernels, "rows<0, void>");
   const RowsCall fixed{.rows = problem.axis("rows"),
                        .cols = static_cast<int>(problem.axis("cols")),
                        .eps = problem.number("eps")};
@@ -285,7 +351,9 @@ const KernelDef sm90_rows{
 
 #endif
 
-ROOFTILE_KERNEL_TABLE(sm90_rows_kernels, ROOFTILE_KERNEL_ENTRY(rows<0>),
-                      ROOFTILE_KERNEL_ENTRY(rows<1>), ROOFTILE_KERNEL_ENTRY(rows<4>))
+#define ROWS_ENTRY(...) ROOFTILE_KERNEL_ENTRY(rows<__VA_ARGS__>)
+ROOFTILE_KERNEL_TABLE(sm90_rows_kernels, ROWS_ENTRY(0, void), ROWS_ENTRY(1, void),
+                      ROWS_ENTRY(4, void), ROWS_ENTRY(1, bf16), ROWS_ENTRY(4, bf16),
+                      ROWS_ENTRY(1, fp16), ROWS_ENTRY(4, fp16))
 
 }  // namespace rooftile::ops::layernorm
