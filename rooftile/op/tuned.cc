@@ -1,13 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// An entry reads "KERNEL code=HASH time_us=T [config as name=value …]".
+// An entry reads "KERNEL code=HASH time_us=T [config as name=value …]"; a line of tuned.txt
+// "DEVICE | OP/KERNEL problem | config | microseconds".
 #include "rooftile/op/tuned.h"
 
 #include <algorithm>
 #include <bit>
+#include <map>
+#include <mutex>
+#include <utility>
+#include <vector>
 
 #include "rooftile/base/text.h"
+#include "rooftile/op/bind.h"
 #include "rooftile/op/cache.h"
 #include "rooftile/op/proof.h"
+#include "shipped_tuned.h"
 
 namespace rooftile {
 namespace {
@@ -51,7 +58,70 @@ std::optional<Tuned> parse(const std::string& entry, std::string& hash) {
   return tuned;
 }
 
+// A configuration of another version must not reach the kernel.
+bool is_offered(const KernelDef& kernel, const Config& config, const Problem& problem,
+                const DeviceProperties& device) {
+  if (!kernel.configs) return config.values.empty();
+  const std::vector<Config> offered = kernel.configs(problem, device);
+  return std::ranges::find(offered, config) != offered.end();
+}
+
+using Shipped = std::vector<std::pair<std::string, Tuned>>;  // by tuned_key()
+
+Shipped shipped_of(const Operation& operation, const DeviceProperties& device) {
+  Shipped list;
+  for (const ShippedTuned& line : shipped_tuned())
+    if (line.device == device.name) {
+      const ProblemText text = parse_problem_text(line.problem);
+      if (text.op == operation.def->name)
+        list.emplace_back(tuned_key(bind(*operation.def, text), device), line.tuned);
+    }
+  return list;
+}
+
+// What came with the library, for this class.
+std::optional<Tuned> find_shipped(const Operation& operation, const Problem& problem,
+                                  const DeviceProperties& device) {
+  static std::mutex mutex;
+  static std::map<std::string, Shipped> known;
+  const std::lock_guard lock(mutex);
+  const std::string of = operation.def->name + " " + device.name + " " + device.driver;
+  const auto found = known.find(of);
+  const Shipped& list =
+      found != known.end() ? found->second
+                           : known.emplace(of, shipped_of(operation, device)).first->second;
+  const auto entry = std::ranges::find(list, tuned_key(problem, device), &Shipped::value_type::first);
+  if (entry == list.end()) return std::nullopt;
+  const auto kernel = std::ranges::find_if(
+      operation.kernels, [&](const KernelDef* k) { return k->name == entry->second.kernel; });
+  if (kernel == operation.kernels.end() || !supports(**kernel, problem, device) ||
+      !is_offered(**kernel, entry->second.config, problem, device))
+    return std::nullopt;
+  return entry->second;
+}
+
 }  // namespace
+
+std::vector<ShippedTuned> shipped_tuned() {
+  std::vector<ShippedTuned> list;
+  for (const std::string& line : split(std::string(embedded::tuned), '\n')) {
+    if (line.empty() || line.front() == '#') continue;
+    const std::vector<std::string> fields = split(line, '|');
+    std::string hash;
+    std::optional<Tuned> tuned;
+    if (fields.size() == 4) {
+      const std::string problem(trim(fields[1]));
+      const std::string kernel = parse_problem_text(problem).kernel;
+      tuned = parse(kernel + " time_us=" + std::string(trim(fields[3])) + " " +
+                        std::string(trim(fields[2])),
+                    hash);
+      if (tuned && !kernel.empty())
+        list.push_back({std::string(trim(fields[0])), problem, *std::move(tuned)});
+    }
+    if (!tuned) throw Error(ErrorCode::internal, "tuned.txt: cannot read '" + line + "'");
+  }
+  return list;
+}
 
 std::string tuned_key(const Problem& problem, const DeviceProperties& device) {
   std::string key = device.name + " x" + std::to_string(device.compute_units) + " " + device.kind;
@@ -68,20 +138,15 @@ std::string tuned_key(const Problem& problem, const DeviceProperties& device) {
 std::optional<Tuned> find_tuned(const Operation& operation, const Problem& problem,
                                 const DeviceProperties& device) {
   const auto found = KnownEntries::of(kFile).find(tuned_key(problem, device));
-  if (!found) return std::nullopt;
+  if (!found) return find_shipped(operation, problem, device);
   std::string hash;
   auto tuned = parse(*found, hash);
   if (!tuned) return std::nullopt;
   const auto kernel = std::ranges::find_if(
       operation.kernels, [&](const KernelDef* k) { return k->name == tuned->kernel; });
-  if (kernel == operation.kernels.end() || code_hash(**kernel) != hash) return std::nullopt;
-  // A configuration of another version of the file must not reach the kernel.
-  if ((*kernel)->configs) {
-    const std::vector<Config> offered = (*kernel)->configs(problem, device);
-    if (std::ranges::find(offered, tuned->config) == offered.end()) return std::nullopt;
-  } else if (!tuned->config.values.empty()) {
+  if (kernel == operation.kernels.end() || code_hash(**kernel) != hash ||
+      !is_offered(**kernel, tuned->config, problem, device))
     return std::nullopt;
-  }
   return tuned;
 }
 

@@ -4,6 +4,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "rooftile/base/api.h"
 #include "rooftile/op/kernel.h"
@@ -21,10 +22,19 @@ struct Tuned {
 /// shape class (each extent exact to 16, beyond that by the power of two above it).
 std::string tuned_key(const Problem& problem, const DeviceProperties& device);
 
-/// The record for this class; nothing when there is none, when it names a kernel that is gone, or
-/// when that kernel's machine code has changed since.
+/// The record for this class, else what came with the library; nothing when there is neither, when
+/// it names a kernel or configuration that is gone, or, for a record of this machine, when that
+/// kernel's machine code has changed since.
 std::optional<Tuned> find_tuned(const Operation& operation, const Problem& problem,
                                 const DeviceProperties& device);
+
+/// A line of tuned.txt, which tools/make_tuned makes of measured records.
+struct ShippedTuned {
+  std::string device;   // DeviceProperties::name
+  std::string problem;  // with the kernel
+  Tuned tuned;
+};
+std::vector<ShippedTuned> shipped_tuned();
 
 void remember_tuned(const Operation& operation, const Problem& problem,
                     const DeviceProperties& device, const Tuned& tuned);
