@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "rooftile/base/error.h"
 #include "rooftile/base/text.h"
 #include "rooftile/op/bind.h"
 #include "rooftile/op/cache.h"
@@ -66,6 +67,13 @@ bool is_offered(const KernelDef& kernel, const Config& config, const Problem& pr
   return std::ranges::find(offered, config) != offered.end();
 }
 
+// Without spaces around it.
+std::string joined(const std::string& field) {
+  std::string text;
+  for (const std::string& word : split_words(field)) text += (text.empty() ? "" : " ") + word;
+  return text;
+}
+
 using Shipped = std::vector<std::pair<std::string, Tuned>>;  // by tuned_key()
 
 Shipped shipped_of(const Operation& operation, const DeviceProperties& device) {
@@ -79,46 +87,45 @@ Shipped shipped_of(const Operation& operation, const DeviceProperties& device) {
   return list;
 }
 
-// What came with the library, for this class.
+bool can_run(const Operation& operation, const Tuned& tuned, const Problem& problem,
+             const DeviceProperties& device) {
+  const auto kernel = std::ranges::find_if(
+      operation.kernels, [&](const KernelDef* k) { return k->name == tuned.kernel; });
+  return kernel != operation.kernels.end() && supports(**kernel, problem, device) &&
+         is_offered(**kernel, tuned.config, problem, device);
+}
+
+// The first that came with the library for this class and can run.
 std::optional<Tuned> find_shipped(const Operation& operation, const Problem& problem,
                                   const DeviceProperties& device) {
   static std::mutex mutex;
   static std::map<std::string, Shipped> known;
   const std::lock_guard lock(mutex);
   const std::string of = operation.def->name + " " + device.name + " " + device.driver;
-  const auto found = known.find(of);
-  const Shipped& list =
-      found != known.end() ? found->second
-                           : known.emplace(of, shipped_of(operation, device)).first->second;
-  const auto entry = std::ranges::find(list, tuned_key(problem, device), &Shipped::value_type::first);
-  if (entry == list.end()) return std::nullopt;
-  const auto kernel = std::ranges::find_if(
-      operation.kernels, [&](const KernelDef* k) { return k->name == entry->second.kernel; });
-  if (kernel == operation.kernels.end() || !supports(**kernel, problem, device) ||
-      !is_offered(**kernel, entry->second.config, problem, device))
-    return std::nullopt;
-  return entry->second;
+  auto found = known.find(of);
+  if (found == known.end()) found = known.emplace(of, shipped_of(operation, device)).first;
+  const std::string key = tuned_key(problem, device);
+  for (const auto& [of_class, tuned] : found->second)
+    if (of_class == key && can_run(operation, tuned, problem, device)) return tuned;
+  return std::nullopt;
 }
 
 }  // namespace
 
 std::vector<ShippedTuned> shipped_tuned() {
   std::vector<ShippedTuned> list;
-  for (const std::string& line : split(std::string(embedded::tuned), '\n')) {
+  for (const std::string& line : split(embedded::tuned, '\n')) {
     if (line.empty() || line.front() == '#') continue;
     const std::vector<std::string> fields = split(line, '|');
-    std::string hash;
-    std::optional<Tuned> tuned;
-    if (fields.size() == 4) {
-      const std::string problem(trim(fields[1]));
-      const std::string kernel = parse_problem_text(problem).kernel;
-      tuned = parse(kernel + " time_us=" + std::string(trim(fields[3])) + " " +
-                        std::string(trim(fields[2])),
-                    hash);
-      if (tuned && !kernel.empty())
-        list.push_back({std::string(trim(fields[0])), problem, *std::move(tuned)});
-    }
-    if (!tuned) throw Error(ErrorCode::internal, "tuned.txt: cannot read '" + line + "'");
+    if (fields.size() != 4)
+      throw Error(ErrorCode::internal, "tuned.txt: four fields in a line, not '" + line + "'");
+    const std::string problem = joined(fields[1]);
+    const std::string kernel = parse_problem_text(problem).kernel;
+    std::string no_hash;
+    auto tuned = parse(kernel + " time_us=" + joined(fields[3]) + " " + fields[2], no_hash);
+    if (!tuned || kernel.empty())
+      throw Error(ErrorCode::internal, "tuned.txt: cannot read '" + line + "'");
+    list.push_back({joined(fields[0]), problem, *std::move(tuned)});
   }
   return list;
 }

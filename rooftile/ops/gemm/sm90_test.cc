@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// The warp-specialised kernel on the simulated H200 gives the bits that an H200 gave.
+// The warp-specialised kernel on the simulated H200 gives the bits that an H200 gave; and the tuned
+// records that come with the library are of kernels and configurations that it has.
 #include <gtest/gtest.h>
+
+#include <algorithm>
 
 #include "rooftile/device/sim/sim_device.h"
 #include "rooftile/op/bind.h"
 #include "rooftile/op/plan.h"
 #include "rooftile/op/registry.h"
+#include "rooftile/op/tuned.h"
 #include "rooftile/ops/catalogue.h"
 #include "tests/sim/h200_data.h"
 
@@ -53,6 +57,45 @@ TEST(GemmSm90, WarpSpecialisedHasTheBitsOfAnH200) {
     EXPECT_EQ(counters[SimCounter::shared_store_conflicts], 0u);
     EXPECT_EQ(counters[SimCounter::tma_store_bytes], bytes);
   }
+}
+
+// As an H200 would have it, where no vendor's library is.
+DeviceProperties h200_properties() {
+  DeviceProperties properties = make_sim_device("h200")->properties();
+  properties.name = "NVIDIA H200";
+  return properties;
+}
+
+TEST(ShippedTuned, AreOfWhatTheLibraryHas) {
+  const DeviceProperties device = h200_properties();
+  const std::vector<ShippedTuned> all = shipped_tuned();
+  ASSERT_FALSE(all.empty());
+  for (const ShippedTuned& each : all) {
+    SCOPED_TRACE(each.problem);
+    const Problem problem = catalogue().bind(each.problem);
+    const KernelDef& kernel = catalogue().operation(problem.op).kernel(each.tuned.kernel);
+    EXPECT_GT(each.tuned.time_us, 0);
+    if (kernel.calls_vendor_library) continue;
+    EXPECT_TRUE(supports(kernel, problem, device));
+    const std::vector<Config> offered = kernel.configs(problem, device);
+    EXPECT_NE(std::ranges::find(offered, each.tuned.config), offered.end())
+        << each.tuned.config.text();
+  }
+}
+
+TEST(ShippedTuned, AreFoundForTheirClassAndDeviceOnly) {
+  const DeviceProperties device = h200_properties();
+  const Operation& gemm = catalogue().operation("gemm");
+  const auto found = [&](const char* line, const DeviceProperties& on) {
+    const auto tuned = find_tuned(gemm, catalogue().bind(line), on);
+    return tuned ? tuned->kernel : "none";
+  };
+  EXPECT_EQ(found("gemm m=64 n=20000 k=1100 a=bf16 layout=nt", device), "sm90_stream");
+  EXPECT_EQ(found("gemm m=64 n=20000 k=1100 a=fp16 layout=nt", device), "none");
+  EXPECT_EQ(found("gemm m=64 n=200 k=1100 a=bf16 layout=nt", device), "none");
+  EXPECT_EQ(
+      found("gemm m=64 n=20000 k=1100 a=bf16 layout=nt", make_sim_device("h200")->properties()),
+      "none");
 }
 
 }  // namespace
