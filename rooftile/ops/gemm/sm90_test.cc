@@ -90,11 +90,11 @@ TEST(ShippedTuned, AreFoundForTheirClassAndDeviceOnly) {
     const auto tuned = find_tuned(gemm, catalogue().bind(line), on);
     return tuned ? tuned->kernel : "none";
   };
-  EXPECT_EQ(found("gemm m=64 n=20000 k=1100 a=bf16 layout=nt", device), "sm90_stream");
-  EXPECT_EQ(found("gemm m=64 n=20000 k=1100 a=fp16 layout=nt", device), "none");
-  EXPECT_EQ(found("gemm m=64 n=200 k=1100 a=bf16 layout=nt", device), "none");
+  EXPECT_EQ(found("gemm m=64 n=20000 k=1104 a=bf16 layout=nt", device), "sm90_stream");
+  EXPECT_EQ(found("gemm m=64 n=20000 k=1104 a=fp16 layout=nt", device), "none");
+  EXPECT_EQ(found("gemm m=64 n=200 k=1104 a=bf16 layout=nt", device), "none");
   EXPECT_EQ(
-      found("gemm m=64 n=20000 k=1100 a=bf16 layout=nt", make_sim_device("h200")->properties()),
+      found("gemm m=64 n=20000 k=1104 a=bf16 layout=nt", make_sim_device("h200")->properties()),
       "none");
 }
 
