@@ -68,7 +68,7 @@ bool is_offered(const KernelDef& kernel, const Config& config, const Problem& pr
 }
 
 // Without spaces around it.
-std::string joined(const std::string& field) {
+std::string trimmed(const std::string& field) {
   std::string text;
   for (const std::string& word : split_words(field)) text += (text.empty() ? "" : " ") + word;
   return text;
@@ -119,13 +119,13 @@ std::vector<ShippedTuned> shipped_tuned() {
     const std::vector<std::string> fields = split(line, '|');
     if (fields.size() != 4)
       throw Error(ErrorCode::internal, "tuned.txt: four fields in a line, not '" + line + "'");
-    const std::string problem = joined(fields[1]);
+    const std::string problem = trimmed(fields[1]);
     const std::string kernel = parse_problem_text(problem).kernel;
     std::string no_hash;
-    auto tuned = parse(kernel + " time_us=" + joined(fields[3]) + " " + fields[2], no_hash);
+    auto tuned = parse(kernel + " time_us=" + trimmed(fields[3]) + " " + fields[2], no_hash);
     if (!tuned || kernel.empty())
       throw Error(ErrorCode::internal, "tuned.txt: cannot read '" + line + "'");
-    list.push_back({joined(fields[0]), problem, *std::move(tuned)});
+    list.push_back({trimmed(fields[0]), problem, *std::move(tuned)});
   }
   return list;
 }

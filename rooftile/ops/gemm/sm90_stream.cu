@@ -2,12 +2,11 @@
 // Few rows of A, at most 128: the time is that of reading B, a weight [n, k]. B takes the place of
 // the left operand, whose 64 rows an instruction needs; A's rows, padded to 8, 16, …, are the
 // columns. The ring holds most of shared memory, so that enough of B is on its way; B is the first
-// that L2 lets go. The blocks of a cluster either share A, each its own tile of B, or they split k
-// of one tile and add their parts through distributed shared memory in the order of their ranks: no
-// workspace, and the same bits in every run. Sources of the ideas: the exchange of operands for
-// small batches, NVIDIA CUTLASS
-// ("swap AB"); splitting k inside a cluster, NVIDIA "CUDA C++ Programming Guide: distributed shared
-// memory".
+// that L2 lets go. The two blocks of a cluster either share A, each with its own tile of B, or they
+// split k of one tile and add their parts through distributed shared memory: no workspace, and the
+// same bits in every run, since a sum of two has no order. Sources of the ideas: the exchange of
+// operands for small batches, NVIDIA CUTLASS ("swap AB"); splitting k inside a cluster, NVIDIA
+// "CUDA C++ Programming Guide: distributed shared memory".
 #include "rooftile/formats/bf16.h"
 #include "rooftile/formats/fp16.h"
 #include "rooftile/ops/gemm/sm90_epilogue.h"
