@@ -30,6 +30,19 @@ struct Run {
 // What --against says for the fastest of a vendor's kernels, which is another for each problem.
 constexpr std::string_view kVendor = "vendor";
 
+// One that the kernel offers for the problem, by its text.
+Config config_named(const KernelDef& kernel, const Problem& problem, const DeviceProperties& device,
+                    const std::string& text) {
+  std::string offered;
+  if (kernel.configs)
+    for (const Config& config : kernel.configs(problem, device)) {
+      if (config.text() == text) return config;
+      offered += (offered.empty() ? "" : ", ") + ("'" + config.text() + "'");
+    }
+  fail_input("--config '" + text + "': " + kernel.id() + " offers " +
+             (offered.empty() ? "none" : offered) + " for this problem");
+}
+
 std::vector<Run> plan_runs(Session& session, const Request& request,
                            const std::string& default_set) {
   const DeviceProperties& device = session.device().properties();
@@ -45,7 +58,11 @@ std::vector<Run> plan_runs(Session& session, const Request& request,
     if (const Support support = supports(*choice.kernel, item.problem, device);
         !support && request.problem)
       throw Error(ErrorCode::unsupported, choice.kernel->id() + ": " + support.reason);
-    runs.push_back({item.operation, choice.kernel, item.problem, choice.config,
+    const Config config =
+        session.args.has("--config")
+            ? config_named(*choice.kernel, item.problem, device, session.args.value("--config"))
+            : choice.config;
+    runs.push_back({item.operation, choice.kernel, item.problem, config,
                     is_named ? "" : "dispatch chose it: " + choice.why});
   }
   return runs;
@@ -132,7 +149,8 @@ void choose_rival(Session& session, const Request& request, Run& run, BenchOptio
 }
 
 std::string options_text(const Session& session) {
-  return timing_text(session) + (session.args.has("--no-probe") ? " --no-probe" : "");
+  return timing_text(session) + (session.args.has("--no-probe") ? " --no-probe" : "") +
+         (session.args.has("--config") ? " --config '" + session.args.value("--config") + "'" : "");
 }
 
 std::vector<Record> measure(Session& session, const Request& request, std::vector<Run> runs,
@@ -205,6 +223,7 @@ Verb bench_verb() {
   std::vector<ArgOption> options{
       {"--set", "SET", "the problems of this set; default roof, smoke where simulated"},
       {"--all-kernels", "", "every kernel, not the one that dispatch chooses"},
+      {"--config", "CONFIG", "the kernel's configuration, as records and tune print it"},
       {"--against", "KERNEL",
        "alternate with this kernel; vendor: the fastest of a vendor's library"}};
   for (ArgOption& option : timing_options()) options.push_back(std::move(option));

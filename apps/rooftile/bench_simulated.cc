@@ -92,14 +92,12 @@ void bench_simulated(Session& session, SimDevice& device, const Operation& opera
   session.print(paint(problem.text(false) + ", L2 empty", Style::bold, colour) + "\n");
   std::string line = "  " + paint(kernel.id(), Style::bold, colour) + "  ";
   if (record.predicted_us) {
-    const PredictionError error = prediction_error();
+    const PredictionError::Of error = prediction_error().alone;
     line += "predicted " + time_text(*record.predicted_us) + "; the model was off by " +
             figures(error.median * 100, 2) + " % in the median and " +
-            figures(error.worst * 100, 2) + " % at worst (" + std::string(error.worst_kernel) +
-            ") for " + std::to_string(error.kernels) +
-            " kernels measured on an H200 back to back, each left out of its fit; a launch alone, "
-            "with cold caches, was predicted " +
-            figures(-error.alone_and_cold * 100, 2) + " % too short";
+            figures(error.worst * 100, 2) + " % at worst (" + std::string(error.worst_launch) +
+            ") for " + std::to_string(error.launches) +
+            " launches timed alone on an H200, caches flushed, that it was not fitted to";
   } else {
     line += std::string(name(record.status));
   }

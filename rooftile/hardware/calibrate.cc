@@ -47,11 +47,11 @@ ValidationKernel kernel_of(const Json& object) {
 
 }  // namespace
 
-std::vector<ValidationKernel> validation_kernels(const std::string& json, const char* list) {
+std::vector<ValidationKernel> validation_kernels(const std::string& json) {
   std::vector<ValidationKernel> kernels;
   try {
     const Json file = parse_json(json);
-    for (const Json& object : file.at(list)) kernels.push_back(kernel_of(object));
+    for (const Json& object : file.at("kernels")) kernels.push_back(kernel_of(object));
   } catch (const Json::exception& error) {
     fail_input(std::string("not a file of validation kernels: ") + error.what());
   }

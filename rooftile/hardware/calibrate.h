@@ -19,10 +19,8 @@ struct ValidationKernel {
   double measured_us = 0;
 };
 
-/// "kernels" (or another list) of records/h200/prediction.json. Throws Error(bad_input) that names
-/// what is wrong.
-std::vector<ValidationKernel> validation_kernels(const std::string& json,
-                                                 const char* list = "kernels");
+/// "kernels" of records/h200/prediction.json. Throws Error(bad_input) that names what is wrong.
+std::vector<ValidationKernel> validation_kernels(const std::string& json);
 
 /// `start` with launch_us, trip_us and l2_sectors_per_s such that the sum of squared logarithms of
 /// predicted / measured is least (coordinate search: the model has corners, and no gradient there).

@@ -75,11 +75,12 @@ constexpr double kTensorShare = 774e12 / (4096.0 * 132 * 1.98e9);  // 4096 opera
 constexpr double kL2SectorsPerClock = 168.6;
 constexpr double kLaunchUs = 3.35;
 constexpr double kTripUs = 0.545;
-constexpr PredictionError kError{.kernels = 12,
-                                 .median = 0.045,
-                                 .worst = 0.133,
-                                 .worst_kernel = "gemm 512, bf16 by TMA",
-                                 .alone_and_cold = -0.42};
+constexpr PredictionError kError{
+    .fitted = {.launches = 12,
+               .median = 0.045,
+               .worst = 0.133,
+               .worst_launch = "gemm 512, bf16 by TMA"},
+    .alone = {.launches = 16, .median = 0, .worst = 0, .worst_launch = ""}};
 
 }  // namespace
 

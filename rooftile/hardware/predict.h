@@ -92,17 +92,22 @@ struct Prediction {
 /// Throws Error(bad_input) for a count that is negative or not finite, and for no blocks.
 Prediction predict(const KernelWork& work, const PredictionModel& model);
 
-/// How far predictions were from measured times of the validation kernels, each left out of the fit
-/// that predicted it: relative errors. Few kernels, all from one run, and the model's form was
-/// chosen with them in view: other kernels may be further off.
+/// How far predictions were from measured times, relative.
 struct PredictionError {
-  int kernels = 0;
-  double median = 0;
-  double worst = 0;
-  std::string_view worst_kernel;
-  /// All of them ran back to back, with L2 as the launch before left it. Of a launch that was timed
-  /// alone after the caches were flushed, this is the error: it takes far longer than predicted.
-  double alone_and_cold = 0;
+  struct Of {
+    int launches = 0;
+    double median = 0;
+    double worst = 0;
+    std::string_view worst_launch;
+  };
+  /// The kernels that the constants were fitted to, each left out of the fit that predicted it; they
+  /// ran back to back, with L2 as the launch before left it. Few, all from one run, and the model's
+  /// form was chosen with them in view: other kernels may be further off.
+  Of fitted;
+  /// Launches of the catalogue's kernels, timed alone after the caches were flushed, none of them in
+  /// the fit (benchmarks/validate_prediction.py). Among them those of few bytes or operations that
+  /// a pipeline takes long to fill are worst.
+  Of alone;
 };
 PredictionError prediction_error();
 

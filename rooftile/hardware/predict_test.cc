@@ -28,9 +28,9 @@ constexpr PredictionModel kModel{.units = 100,
                                  .launch_us = 2,
                                  .trip_us = 1};
 
-std::vector<ValidationKernel> measured(const char* list = "kernels") {
+std::vector<ValidationKernel> measured() {
   return validation_kernels(
-      read_file(std::string(ROOFTILE_SOURCE_DIR) + "/records/h200/prediction.json").value(), list);
+      read_file(std::string(ROOFTILE_SOURCE_DIR) + "/records/h200/prediction.json").value());
 }
 
 TEST(Predict, DramTimeFollowsTheAccessMix) {
@@ -147,21 +147,13 @@ TEST(Calibrate, ConstantsAndErrorsAreThoseOfTheRecords) {
     const bool is_gemm = kernels[i].name.starts_with("gemm");
     EXPECT_LT(errors.back(), is_gemm ? 0.25 : 0.15) << kernels[i].name;
   }
-  const PredictionError said = prediction_error();
-  EXPECT_EQ(said.kernels, std::ssize(kernels));
-  EXPECT_EQ(said.worst_kernel, worst);
+  const PredictionError::Of said = prediction_error().fitted;
+  EXPECT_EQ(said.launches, std::ssize(kernels));
+  EXPECT_EQ(said.worst_launch, worst);
   EXPECT_NEAR(said.worst, std::ranges::max(errors), 0.002);
   std::ranges::sort(errors);
   EXPECT_NEAR(said.median, (errors[(errors.size() - 1) / 2] + errors[errors.size() / 2]) / 2,
               0.002);
-}
-
-TEST(Calibrate, TheErrorOfALaunchAloneIsSaid) {
-  const PredictionModel model = prediction_model(find_gpu("h200"));
-  for (const ValidationKernel& kernel : measured("held_out"))
-    EXPECT_NEAR(predict(kernel.work, model).total_us / kernel.measured_us - 1,
-                prediction_error().alone_and_cold, 0.01)
-        << kernel.name;
 }
 
 }  // namespace

@@ -137,7 +137,9 @@ KernelWork work_of(const SimCounters& counters, const Occupancy& occupancy, cons
   const auto count = [&](SimCounter counter) { return static_cast<double>(counters[counter]); };
   KernelWork work;
   work.dram_read_bytes = count(l2_read_misses) * kSectorBytes;
-  work.dram_written_bytes = count(dram_written_sectors) * kSectorBytes;
+  // Not dram_written_sectors, those that L2 must give up meanwhile: measured, a launch whose data
+  // fits L2 takes as long as if all that it writes went to memory.
+  work.dram_written_bytes = count(global_written_sectors_unique) * kSectorBytes;
   work.l2_sectors =
       count(l2_read_sectors) + count(global_store_sectors) +
       (count(tma_store_bytes) + count(tma_reduce_bytes) + count(cp_async_bytes)) / kSectorBytes;
@@ -220,7 +222,7 @@ Record simulate(const Operation& operation, const KernelDef& kernel, const Probl
     }
     if (total_us > 0 && record.status == Status::passed) {
       record.predicted_us = total_us;
-      record.predicted_error = prediction_error().median;
+      record.predicted_error = prediction_error().alone.median;
     }
   } catch (const std::exception& error) {
     stop(Status::failed, std::string("threw: ") + error.what());
