@@ -38,7 +38,7 @@ extern "C" [[gnu::visibility("default")]] void rooftile_sim_out_of_bounds(
 extern "C" void rooftile_sim_out_of_bounds(const rooftile::sim::OutOfBounds* what,
                                            std::uint64_t index) {
   using namespace rooftile;
-  if (sim::worker == nullptr) return;
+  if (sim::worker() == nullptr) return;
   sim::report(FindingKind::out_of_bounds, ROOFTILE_SIM_PC, 0,
               sim::describe_here() + ": index " + sim::index_text(*what->index, index) + " of " +
                   what->array->name);

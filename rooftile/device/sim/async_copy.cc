@@ -11,8 +11,8 @@ namespace {
 constexpr int kPoison = 0xff;  // NaN in every floating-point type
 
 AccessCheck access_of(const CopyActor& actor, bool is_write, bool is_atomic, bool is_generic) {
-  return {.observer = worker->block,
-          .thread = worker->thread,
+  return {.observer = worker()->block,
+          .thread = worker()->thread,
           .actor = actor.actor,
           .clock = actor.clock,
           .is_write = is_write,
@@ -34,7 +34,7 @@ void require_shared(Block& owner, std::uint32_t address, std::uint32_t bytes, co
   const std::uint8_t* pointer = window_pointer(owner, address);
   const std::uint64_t from_dynamic = static_cast<std::uint64_t>(pointer - owner.shared);
   if (from_dynamic < kSharedBytes) {
-    const auto have = static_cast<std::uint64_t>(worker->launch.shape.dynamic_shared_bytes);
+    const auto have = static_cast<std::uint64_t>(worker()->launch.shape.dynamic_shared_bytes);
     if (from_dynamic + bytes <= have) return;
     refuse_operand(FindingKind::out_of_bounds, what,
                    std::to_string(bytes) + " bytes at " + std::to_string(from_dynamic) + " of " +
@@ -75,19 +75,19 @@ void require_aligned(std::uint64_t address, std::uint32_t alignment, const char*
 
 void check_shared(const CopyActor& actor, Block& owner, std::uint32_t address, std::uint32_t bytes,
                   bool is_write, bool is_atomic, bool is_generic) {
-  if (!worker->launch.options.check) return;
+  if (!worker()->launch.options.check) return;
   check_access(access_of(actor, is_write, is_atomic, is_generic), owner,
                reinterpret_cast<std::uint64_t>(window_pointer(owner, address)), bytes);
 }
 
 void check_global(const CopyActor& actor, std::uint64_t address, std::uint64_t bytes, bool is_write,
                   bool is_atomic, bool is_generic) {
-  if (!worker->launch.options.check || bytes == 0) return;
+  if (!worker()->launch.options.check || bytes == 0) return;
   check_global_access(access_of(actor, is_write, is_atomic, is_generic), address, bytes);
 }
 
 std::vector<Block*> blocks_of_mask(std::uint16_t mask, const char* what, std::uint32_t pc) {
-  const auto& all = worker->cluster->blocks;
+  const auto& all = worker()->cluster->blocks;
   std::vector<Block*> blocks;
   for (std::size_t rank = 0; mask >> rank != 0; ++rank) {
     if ((mask >> rank & 1) == 0) continue;
@@ -108,15 +108,15 @@ void touch_sectors(std::uint64_t address, std::uint64_t bytes, bool is_write) {
 }
 
 void count_sectors(std::uint64_t address, std::uint64_t bytes, bool is_write) {
-  worker->counters[SimCounter::l2_requests] += touch_global(address, bytes, !is_write, is_write);
+  worker()->counters[SimCounter::l2_requests] += touch_global(address, bytes, !is_write, is_write);
   if (bytes == 0 || is_write) return;
   const GlobalMemory& memory = GlobalMemory::get();
-  worker->counters[SimCounter::l2_read_sectors] +=
+  worker()->counters[SimCounter::l2_read_sectors] +=
       memory.sector(address + bytes - 1) - memory.sector(address) + 1;
 }
 
 bool is_deferred() {
-  return worker->launch.options.check && worker->launch.options.completion != SimCompletion::early;
+  return worker()->launch.options.check && worker()->launch.options.completion != SimCompletion::early;
 }
 
 void poison(Block& owner, std::uint32_t address, std::uint32_t bytes) {

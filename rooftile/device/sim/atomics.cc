@@ -118,7 +118,7 @@ std::uint64_t exchange_until(void* address, Atomic op, Number type, std::uint64_
 }
 
 Launch::Published& published_at(std::uint64_t address) {
-  return worker->launch.published[address / 8 % worker->launch.published.size()];
+  return worker()->launch.published[address / 8 % worker()->launch.published.size()];
 }
 
 /// What the thread's last fence covers: relaxed strong writes publish no more than that.
@@ -135,12 +135,12 @@ Knowledge fenced_knowledge(Block& block, int number) {
 }
 
 void release(std::uint64_t address, bool is_ordered) {
-  Block& block = *worker->block;
+  Block& block = *worker()->block;
   Knowledge known;
   if (is_ordered)
-    publish(known, block, worker->thread);
+    publish(known, block, worker()->thread);
   else
-    known = fenced_knowledge(block, worker->thread);
+    known = fenced_knowledge(block, worker()->thread);
   if (known.is_empty()) return;
   Launch::Published& published = published_at(address);
   const std::scoped_lock lock(published.mutex);
@@ -148,7 +148,7 @@ void release(std::uint64_t address, bool is_ordered) {
 }
 
 void acquire(std::uint64_t address, bool is_ordered) {
-  Block& block = *worker->block;
+  Block& block = *worker()->block;
   Knowledge known;
   {
     Launch::Published& published = published_at(address);
@@ -158,10 +158,10 @@ void acquire(std::uint64_t address, bool is_ordered) {
     known = found->second;
   }
   if (is_ordered) {
-    learn(block, worker->thread, known);
+    learn(block, worker()->thread, known);
     return;
   }
-  std::unique_ptr<Knowledge>& unfenced = block[worker->thread].unfenced;
+  std::unique_ptr<Knowledge>& unfenced = block[worker()->thread].unfenced;
   if (unfenced == nullptr) unfenced = std::make_unique<Knowledge>();
   unfenced->join(known);
 }
@@ -169,7 +169,7 @@ void acquire(std::uint64_t address, bool is_ordered) {
 /// A thread that asks again for what it has just seen unchanged waits for it. Why before the
 /// access: whatever happened meanwhile is seen by it.
 void wait_for_change(const void* address) {
-  Thread& thread = worker->current();
+  Thread& thread = worker()->current();
   if (thread.spin_address == reinterpret_cast<std::uint64_t>(address)) yield();
 }
 
@@ -196,7 +196,7 @@ std::uint64_t apply_atomic(Atomic op, Number type, int bytes, void* address, std
 
 std::uint64_t atomic(Atomic op, Number type, int bytes, void* address, std::uint64_t value,
                      std::uint64_t compare, bool ordered) {
-  const bool checks = worker->launch.options.check;
+  const bool checks = worker()->launch.options.check;
   const auto is_unchanged = [&](std::uint64_t old) {
     return apply(op, type, bytes, old, value, compare) == old;
   };
@@ -207,7 +207,7 @@ std::uint64_t atomic(Atomic op, Number type, int bytes, void* address, std::uint
   const std::uint64_t old = apply_atomic(op, type, bytes, address, value, compare);
   if (checks) acquire(at, ordered);
   const bool is_same = is_unchanged(old);
-  worker->current().spin_address = is_same ? at : 0;
+  worker()->current().spin_address = is_same ? at : 0;
   if (!is_same) note_progress();
   return old;
 }
@@ -215,7 +215,7 @@ std::uint64_t atomic(Atomic op, Number type, int bytes, void* address, std::uint
 std::uint64_t strong_load(const void* address, int bytes, bool acquires) {
   wait_for_change(address);
   check_strong(address, bytes, false, ROOFTILE_SIM_PC);
-  worker->current().spin_address = reinterpret_cast<std::uint64_t>(address);
+  worker()->current().spin_address = reinterpret_cast<std::uint64_t>(address);
   std::uint64_t value = 0;
   switch (bytes) {
     case 2:
@@ -228,13 +228,13 @@ std::uint64_t strong_load(const void* address, int bytes, bool acquires) {
       value = __atomic_load_n(static_cast<const std::uint64_t*>(address), __ATOMIC_SEQ_CST);
       break;
   }
-  if (worker->launch.options.check) acquire(reinterpret_cast<std::uint64_t>(address), acquires);
+  if (worker()->launch.options.check) acquire(reinterpret_cast<std::uint64_t>(address), acquires);
   return value;
 }
 
 void strong_store(void* address, int bytes, std::uint64_t value, bool releases) {
   check_strong(address, bytes, true, ROOFTILE_SIM_PC);
-  if (worker->launch.options.check) release(reinterpret_cast<std::uint64_t>(address), releases);
+  if (worker()->launch.options.check) release(reinterpret_cast<std::uint64_t>(address), releases);
   switch (bytes) {
     case 2:
       __atomic_store_n(static_cast<std::uint16_t*>(address), static_cast<std::uint16_t>(value),
@@ -252,12 +252,12 @@ void strong_store(void* address, int bytes, std::uint64_t value, bool releases) 
 }
 
 void fence(Scope scope) {
-  Block& block = *worker->block;
-  Thread& thread = block[worker->thread];
-  ++worker->counters[SimCounter::fences];
+  Block& block = *worker()->block;
+  Thread& thread = block[worker()->thread];
+  ++worker()->counters[SimCounter::fences];
   if (scope == Scope::block) return;
   if (thread.unfenced != nullptr) {
-    learn(block, worker->thread, *thread.unfenced);
+    learn(block, worker()->thread, *thread.unfenced);
     thread.unfenced.reset();
   }
   thread.fenced_clock = thread.clock;
@@ -266,14 +266,14 @@ void fence(Scope scope) {
 }
 
 void yield() {
-  Thread& thread = worker->current();
+  Thread& thread = worker()->current();
   ++thread.spins;
   block_thread(State::yielded);
 }
 
 std::uint64_t clock() {
   yield();
-  return worker->counters[SimCounter::fiber_switches];
+  return worker()->counters[SimCounter::fiber_switches];
 }
 
 }  // namespace rooftile::sim

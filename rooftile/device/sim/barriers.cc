@@ -33,7 +33,7 @@ void share_foreign(Block& block, const std::vector<std::uint16_t>& threads) {
 }
 
 void complete_block_barrier(Block& block, BlockVote kind) {
-  ++worker->counters[SimCounter::block_barriers];
+  ++worker()->counters[SimCounter::block_barriers];
   note_progress();
   for (int w = 0; w < block.warp_count(); ++w) flush_warp(block, w);
   join_threads(block, block.barrier_waiting);
@@ -72,8 +72,8 @@ void join_threads(Block& block, const std::vector<std::uint16_t>& threads) {
 }
 
 int sync_block(BlockVote kind, int predicate) {
-  Block& block = *worker->block;
-  const int me = worker->thread;
+  Block& block = *worker()->block;
+  const int me = worker()->thread;
   block.barrier_waiting.push_back(static_cast<std::uint16_t>(me));
   block.barrier_votes += predicate != 0 ? 1 : 0;
   if (++block.barrier_arrived < block.live) {
@@ -112,9 +112,9 @@ bool arrive_named(Block& block, int id, int threads, std::uint32_t pc) {
            describe_here() + ": barrier " + std::to_string(id) + " for " + std::to_string(threads) +
                " threads, others came with " + std::to_string(barrier.expected));
   barrier.expected = threads;
-  publish(barrier.known, block, worker->thread);
+  publish(barrier.known, block, worker()->thread);
   if (++barrier.arrived < threads) return false;
-  ++worker->counters[SimCounter::named_barriers];
+  ++worker()->counters[SimCounter::named_barriers];
   note_progress();
   for (const std::uint16_t t : barrier.waiting) {
     learn(block, t, barrier.known);
@@ -128,32 +128,32 @@ void reset(NamedBarrier& barrier) { barrier = NamedBarrier{}; }
 }  // namespace
 
 void named_barrier_sync(int id, int threads) {
-  Block& block = *worker->block;
+  Block& block = *worker()->block;
   if (!arrive_named(block, id, threads, ROOFTILE_SIM_PC)) {
     block.named[static_cast<std::size_t>(id)].waiting.push_back(
-        static_cast<std::uint16_t>(worker->thread));
+        static_cast<std::uint16_t>(worker()->thread));
     block_thread(State::named_barrier, static_cast<std::uint32_t>(id));
     return;
   }
   NamedBarrier& barrier = block.named[static_cast<std::size_t>(id)];
-  learn(block, worker->thread, barrier.known);
+  learn(block, worker()->thread, barrier.known);
   reset(barrier);
 }
 
 void named_barrier_arrive(int id, int threads) {
-  Block& block = *worker->block;
+  Block& block = *worker()->block;
   if (arrive_named(block, id, threads, ROOFTILE_SIM_PC))
     reset(block.named[static_cast<std::size_t>(id)]);
 }
 
 void cluster_arrive(bool releases) {
-  Cluster& cluster = *worker->cluster;
-  if (releases) publish(cluster.barrier_known, *worker->block, worker->thread);
-  (*worker->block)[worker->thread].cluster_phase = cluster.barrier_phase;
+  Cluster& cluster = *worker()->cluster;
+  if (releases) publish(cluster.barrier_known, *worker()->block, worker()->thread);
+  (*worker()->block)[worker()->thread].cluster_phase = cluster.barrier_phase;
   int threads = 0;
   for (const auto& block : cluster.blocks) threads += block->thread_count;
   if (++cluster.barrier_arrived < threads) return;
-  ++worker->counters[SimCounter::cluster_barriers];
+  ++worker()->counters[SimCounter::cluster_barriers];
   note_progress();
   ++cluster.barrier_phase;
   cluster.barrier_arrived = 0;
@@ -167,14 +167,14 @@ void cluster_arrive(bool releases) {
 }
 
 void cluster_wait() {
-  Cluster& cluster = *worker->cluster;
-  Block& block = *worker->block;
-  if (block[worker->thread].cluster_phase == cluster.barrier_phase) {
-    cluster.barrier_waiting.push_back({&block, static_cast<std::uint16_t>(worker->thread)});
+  Cluster& cluster = *worker()->cluster;
+  Block& block = *worker()->block;
+  if (block[worker()->thread].cluster_phase == cluster.barrier_phase) {
+    cluster.barrier_waiting.push_back({&block, static_cast<std::uint16_t>(worker()->thread)});
     block_thread(State::cluster_barrier);
     return;
   }
-  learn(block, worker->thread, cluster.barrier_done);
+  learn(block, worker()->thread, cluster.barrier_done);
 }
 
 }  // namespace rooftile::sim

@@ -35,7 +35,7 @@ SharedPlace bulk_place(const void* pointer, std::uint32_t bytes, const char* wha
 SharedPlace own_source(const void* pointer, std::uint32_t bytes, const char* what,
                        std::uint32_t pc) {
   const SharedPlace place = bulk_place(pointer, bytes, what, "the source", pc);
-  if (place.owner != worker->block)
+  if (place.owner != worker()->block)
     refuse_operand(FindingKind::bad_operand, what, "the source is in another block's shared memory",
                    pc);
   return place;
@@ -56,8 +56,8 @@ void load_into(Block& owner, std::uint32_t address, const void* source, std::uin
   check_shared(actor, owner, address, bytes, true);
   check_global(actor, number(source), bytes, false);
   poison(owner, address, bytes);
-  worker->counters[SimCounter::bulk_bytes] += bytes;
-  issue(*worker->block, [&owner, address, source, bytes, transaction] {
+  worker()->counters[SimCounter::bulk_bytes] += bytes;
+  issue(*worker()->block, [&owner, address, source, bytes, transaction] {
     std::memcpy(window_pointer(owner, address), source, bytes);
     complete_transaction(transaction, bytes);
   });
@@ -70,7 +70,7 @@ void issue_out(void* destination, const SharedPlace& from, std::uint32_t bytes, 
   check_shared(actors.reader, *from.owner, from.address, bytes, false);
   check_global(actors.writer, number(destination), bytes, true, is_atomic);
   count_sectors(number(destination), bytes, true);
-  worker->counters[SimCounter::bulk_bytes] += bytes;
+  worker()->counters[SimCounter::bulk_bytes] += bytes;
   issue_bulk(actors, std::move(happen));
 }
 
@@ -90,8 +90,8 @@ Remote remote_of(void* destination, std::uint32_t bytes, void* barrier, const ch
     refuse_operand(FindingKind::bad_operand, what,
                    "destination and mbarrier are of different blocks", pc);
   const Transaction transaction = begin_transaction(*on.owner, on.address, what, pc);
-  worker->counters[SimCounter::bulk_bytes] += bytes;
-  if (to.owner != worker->block) ++worker->counters[SimCounter::remote_shared_accesses];
+  worker()->counters[SimCounter::bulk_bytes] += bytes;
+  if (to.owner != worker()->block) ++worker()->counters[SimCounter::remote_shared_accesses];
   return {to, transaction, {to.owner, transaction.barrier->agent, transaction.clock, pc}};
 }
 
@@ -152,7 +152,7 @@ void bulk_copy_cluster(void* destination, const void* source, std::uint32_t byte
   check_shared(remote.actor, *from.owner, from.address, bytes, false);
   check_shared(remote.actor, *remote.to.owner, remote.to.address, bytes, true);
   poison(*remote.to.owner, remote.to.address, bytes);
-  issue(*worker->block, [remote, from, bytes] {
+  issue(*worker()->block, [remote, from, bytes] {
     std::memcpy(window_pointer(*remote.to.owner, remote.to.address),
                 window_pointer(*from.owner, from.address), bytes);
     complete_transaction(remote.transaction, bytes);
@@ -170,7 +170,7 @@ void bulk_reduce_cluster(Atomic op, Number type, int element_bytes, void* destin
   const Remote remote = remote_of(destination, bytes, barrier, what, pc);
   check_shared(remote.actor, *from.owner, from.address, bytes, false);
   check_shared(remote.actor, *remote.to.owner, remote.to.address, bytes, true, true);
-  issue(*worker->block, [=] {
+  issue(*worker()->block, [=] {
     reduce_numbers(op, type, element_bytes, window_pointer(*remote.to.owner, remote.to.address),
                    window_pointer(*from.owner, from.address), bytes);
     complete_transaction(remote.transaction, bytes);
@@ -195,7 +195,7 @@ void store_async(void* destination, const void* values, std::uint32_t bytes, voi
   std::array<std::uint8_t, kBulkAlignment> kept{};
   std::memcpy(kept.data(), values, bytes);
   poison(*to.owner, to.address, bytes);
-  issue(*worker->block, [remote, kept, bytes] {
+  issue(*worker()->block, [remote, kept, bytes] {
     std::memcpy(window_pointer(*remote.to.owner, remote.to.address), kept.data(), bytes);
     complete_transaction(remote.transaction, bytes);
   });

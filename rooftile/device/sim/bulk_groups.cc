@@ -11,18 +11,18 @@ namespace rooftile::sim {
 namespace {
 
 BulkGroups::OfThread& current_groups() {
-  return bulk_groups_of(*worker->block).threads[static_cast<std::size_t>(worker->thread)];
+  return bulk_groups_of(*worker()->block).threads[static_cast<std::size_t>(worker()->thread)];
 }
 
 int reader_of(int thread) { return kFirstStoreAgent + thread / kLanes; }
 int writer_of(int thread) { return reader_of(thread) + kWarps; }
 
 void wait_for(const BulkGroups::Group& group, bool reads) {
-  Block& block = *worker->block;
+  Block& block = *worker()->block;
   for (const BulkCopy& copy : group.copies) {
     finish_pending(block, [&](std::uint64_t serial) { return serial == copy.serial; });
-    learn_actor(block, worker->thread, reader_of(worker->thread), copy.clock);
-    if (!reads) learn_actor(block, worker->thread, writer_of(worker->thread), copy.clock);
+    learn_actor(block, worker()->thread, reader_of(worker()->thread), copy.clock);
+    if (!reads) learn_actor(block, worker()->thread, writer_of(worker()->thread), copy.clock);
   }
 }
 
@@ -35,8 +35,8 @@ BulkGroups& bulk_groups_of(Block& block) {
 }
 
 BulkActors next_bulk_copy(std::uint32_t pc) {
-  Block& block = *worker->block;
-  const int thread = worker->thread;
+  Block& block = *worker()->block;
+  const int thread = worker()->thread;
   const std::uint32_t clock =
       ++bulk_groups_of(block).clock[static_cast<std::size_t>(thread / kLanes)];
   return {{&block, reader_of(thread), clock, pc}, {&block, writer_of(thread), clock, pc}};

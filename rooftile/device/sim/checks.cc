@@ -277,7 +277,7 @@ void check_access(const AccessCheck& access, Block& owner, std::uint64_t address
 
 void check_global_access(const AccessCheck& access, std::uint64_t address, std::uint64_t bytes) {
   const Check check = make_check(access, nullptr);
-  GlobalMemory& memory = worker->memory;
+  GlobalMemory& memory = worker()->memory;
   if (access.is_write)
     memory.mark_initialised(address, bytes);
   else if (!memory.is_initialised(address, bytes))
@@ -288,7 +288,7 @@ void check_global_access(const AccessCheck& access, std::uint64_t address, std::
 
 bool check_global_bounds(std::uint64_t address, std::uint64_t bytes, bool is_write,
                          std::uint32_t pc) {
-  Worker& self = *worker;
+  Worker& self = *worker();
   for (const Worker::Hit& hit : self.allocations)
     if (address >= hit.begin && address + bytes <= hit.end) return true;
   const GlobalMemory& memory = self.memory;

@@ -25,7 +25,7 @@ CopyGroups& copy_groups_of(Block& block) {
 }
 
 CopyGroups::OfThread& current_groups() {
-  return copy_groups_of(*worker->block).threads[static_cast<std::size_t>(worker->thread)];
+  return copy_groups_of(*worker()->block).threads[static_cast<std::size_t>(worker()->thread)];
 }
 
 void land(Block& block, SmallCopy& copy) {
@@ -38,28 +38,28 @@ void land(Block& block, SmallCopy& copy) {
 
 /// What is done becomes a write by `by`, in the race detector.
 void hand_over(std::vector<SmallCopy>& copies, const CopyActor& by) {
-  Block& block = *worker->block;
-  const int agent = kFirstCopyAgent + worker->thread / kLanes;
+  Block& block = *worker()->block;
+  const int agent = kFirstCopyAgent + worker()->thread / kLanes;
   for (SmallCopy& copy : copies) {
     land(block, copy);
-    if (!worker->launch.options.check) continue;
-    learn_actor(block, worker->thread, agent, copy.clock);
+    if (!worker()->launch.options.check) continue;
+    learn_actor(block, worker()->thread, agent, copy.clock);
     check_shared({by.block, by.actor, by.clock, copy.pc}, block, copy.destination, copy.bytes, true,
                  false, true);
   }
   copies.clear();
 }
 
-CopyActor current_thread() { return {worker->block, worker->thread, worker->current().clock, 0}; }
+CopyActor current_thread() { return {worker()->block, worker()->thread, worker()->current().clock, 0}; }
 
 bool lands_now() {
-  switch (worker->launch.options.completion) {
+  switch (worker()->launch.options.completion) {
     case SimCompletion::early:
       return true;
     case SimCompletion::late:
       return false;
     case SimCompletion::random:
-      return worker->random_below(2) == 0;
+      return worker()->random_below(2) == 0;
   }
   return true;
 }
@@ -67,15 +67,15 @@ bool lands_now() {
 void count_issue(CopyGroups& groups, std::uint64_t from, std::uint32_t source_bytes,
                  std::uint32_t bytes, std::uint32_t pc) {
   constexpr std::uint64_t kSector = 32;
-  const auto warp = static_cast<std::size_t>(worker->thread / kLanes);
-  const auto lane = static_cast<std::size_t>(worker->thread % kLanes);
+  const auto warp = static_cast<std::size_t>(worker()->thread / kLanes);
+  const auto lane = static_cast<std::size_t>(worker()->thread % kLanes);
   CopyGroups::Requests& requests = groups.requests[warp][pc];
   const std::size_t number = requests.issued[lane]++;
   if (requests.sectors.size() <= number) requests.sectors.resize(number + 1);
   std::vector<std::uint64_t>& sectors = requests.sectors[number];
   for (std::uint64_t at = from / kSector; at * kSector < from + source_bytes; ++at)
     if (std::ranges::find(sectors, at) == sectors.end()) sectors.push_back(at);
-  worker->counters[SimCounter::cp_async_bytes] += bytes;
+  worker()->counters[SimCounter::cp_async_bytes] += bytes;
 }
 
 }  // namespace
@@ -83,7 +83,7 @@ void count_issue(CopyGroups& groups, std::uint64_t from, std::uint32_t source_by
 void cp_async(void* destination, const void* source, std::uint32_t bytes,
               std::uint32_t source_bytes) {
   const std::uint32_t pc = ROOFTILE_SIM_PC;
-  Block& block = *worker->block;
+  Block& block = *worker()->block;
   const auto from = reinterpret_cast<std::uint64_t>(source);
   if (source_bytes > bytes)
     refuse_operand(FindingKind::bad_operand, kWhat,
@@ -96,8 +96,8 @@ void cp_async(void* destination, const void* source, std::uint32_t bytes,
   require_shared(block, to.address, bytes, kWhat, pc);
   require_global(from, source_bytes, false, kWhat, pc);
   CopyGroups& groups = copy_groups_of(block);
-  const auto warp = static_cast<std::size_t>(worker->thread / kLanes);
-  const CopyActor actor{&block, kFirstCopyAgent + worker->thread / kLanes, ++groups.clock[warp],
+  const auto warp = static_cast<std::size_t>(worker()->thread / kLanes);
+  const CopyActor actor{&block, kFirstCopyAgent + worker()->thread / kLanes, ++groups.clock[warp],
                         pc};
   check_shared(actor, block, to.address, bytes, true, false, true);
   check_global(actor, from, source_bytes, false, false, true);
@@ -134,7 +134,7 @@ void cp_async_wait(std::uint32_t pending, bool all) {
 
 void cp_async_arrive(void* pointer, bool counted) {
   const std::uint32_t pc = ROOFTILE_SIM_PC;
-  Block& block = *worker->block;
+  Block& block = *worker()->block;
   const SharedPlace place = shared_place(pointer, "cp.async.mbarrier.arrive", pc);
   if (place.owner != &block)
     refuse_operand(FindingKind::bad_operand, "cp.async.mbarrier.arrive",
@@ -150,9 +150,9 @@ void cp_async_arrive(void* pointer, bool counted) {
   const CopyActor agent{&block, barrier.agent, barrier.clock(), pc};
   Knowledge known;
   publish_actor(known, block, agent.actor, agent.clock);
-  if (worker->launch.options.check)
+  if (worker()->launch.options.check)
     for (const SmallCopy& copy : copies) {
-      learn_actor(block, worker->thread, kFirstCopyAgent + worker->thread / kLanes, copy.clock);
+      learn_actor(block, worker()->thread, kFirstCopyAgent + worker()->thread / kLanes, copy.clock);
       check_shared({&block, agent.actor, agent.clock, copy.pc}, block, copy.destination, copy.bytes,
                    true, false, true);
     }
@@ -178,10 +178,10 @@ void end_copy_groups(Block& block) {
   for (const auto& warp : groups.requests)
     for (const auto& [pc, requests] : warp)
       for (const std::vector<std::uint64_t>& sectors : requests.sectors) {
-        ++worker->counters[SimCounter::cp_async_requests];
+        ++worker()->counters[SimCounter::cp_async_requests];
         if (sectors.empty()) continue;
-        ++worker->counters[SimCounter::global_load_requests];
-        worker->counters[SimCounter::global_load_sectors] += sectors.size();
+        ++worker()->counters[SimCounter::global_load_requests];
+        worker()->counters[SimCounter::global_load_sectors] += sectors.size();
       }
 }
 

@@ -3,7 +3,10 @@
 
 #include <sys/mman.h>
 
+#include <mutex>
+
 #include "rooftile/base/error.h"
+#include "rooftile/device/sim/global_memory.h"
 
 asm(R"(
 .text
@@ -32,31 +35,69 @@ rooftile_sim_switch:
 namespace rooftile::sim {
 namespace {
 
-constexpr std::size_t kStacksAtOnce = 64;
+constexpr std::size_t kStacksOfChunk = 64;
+constexpr std::size_t kChunkBytes = kStacksOfChunk * kStackBytes;
 constexpr int kSavedRegisters = 6;
 // Stacks are aligned to a large power of two: without an offset of their own, all their tops would
 // lie in the same sets of the cache.
 constexpr std::uintptr_t kColours = 64;
 constexpr std::uintptr_t kColourBytes = 192;
 
+/// The range of all stacks, which pools take in chunks.
+class StackRange {
+ public:
+  static StackRange& get() {
+    static StackRange range;
+    return range;
+  }
+
+  std::uint8_t* take() {
+    const std::scoped_lock lock(mutex_);
+    if (!free_.empty()) {
+      std::uint8_t* const chunk = free_.back();
+      free_.pop_back();
+      return chunk;
+    }
+    if (used_ + kChunkBytes > kStackRangeBytes)
+      throw Error(ErrorCode::out_of_memory, "no address space for the simulator's stacks");
+    std::uint8_t* const chunk = begin_ + used_;
+    used_ += kChunkBytes;
+    return chunk;
+  }
+
+  void give(std::uint8_t* chunk) {
+    madvise(chunk, kChunkBytes, MADV_DONTNEED);
+    const std::scoped_lock lock(mutex_);
+    free_.push_back(chunk);
+  }
+
+ private:
+  StackRange() {
+    const auto pages =
+        reinterpret_cast<std::uintptr_t>(reserve_pages(kStackRangeBytes + kStackBytes));
+    const std::uintptr_t begin = (pages + kStackBytes - 1) & ~(kStackBytes - 1);
+    begin_ = reinterpret_cast<std::uint8_t*>(begin);
+    stack_range.store(begin, std::memory_order_relaxed);
+  }
+  std::mutex mutex_;
+  std::uint8_t* begin_ = nullptr;
+  std::uintptr_t used_ = 0;
+  std::vector<std::uint8_t*> free_;
+};
+
 }  // namespace
 
+std::atomic<std::uintptr_t> stack_range{0};
+
 StackPool::~StackPool() {
-  for (const Mapping& mapping : mappings_) munmap(mapping.address, mapping.bytes);
+  for (std::uint8_t* chunk : chunks_) StackRange::get().give(chunk);
 }
 
 std::uint8_t* StackPool::take() {
   if (free_.empty()) {
-    const std::size_t bytes = (kStacksAtOnce + 1) * kStackBytes;
-    void* mapping = mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
-                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (mapping == MAP_FAILED)
-      throw Error(ErrorCode::out_of_memory, "no address space for the simulator's stacks");
-    mappings_.push_back({mapping, bytes});
-    const auto first =
-        (reinterpret_cast<std::uintptr_t>(mapping) + kStackBytes - 1) & ~(kStackBytes - 1);
-    for (std::size_t i = kStacksAtOnce; i-- > 0;)
-      free_.push_back(reinterpret_cast<std::uint8_t*>(first + i * kStackBytes));
+    chunks_.push_back(StackRange::get().take());
+    for (std::size_t i = kStacksOfChunk; i-- > 0;)
+      free_.push_back(chunks_.back() + i * kStackBytes);
   }
   std::uint8_t* stack = free_.back();
   free_.pop_back();

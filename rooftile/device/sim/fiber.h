@@ -3,6 +3,7 @@
 // which a callee must keep. Why not ucontext: it makes two system calls a switch.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <vector>
 
@@ -12,8 +13,25 @@ namespace rooftile::sim {
 
 extern "C" void rooftile_sim_switch(void** save, void* to);
 
-inline FiberContext& context_of(std::uint8_t* stack) {
-  return *reinterpret_cast<FiberContext*>(stack);
+struct Worker;
+
+/// What the stack of a fiber begins with: what kernels know of, and whose fiber it is.
+struct Fiber : FiberContext {
+  Worker* worker;
+};
+
+inline Fiber& fiber_of(std::uint8_t* stack) { return *reinterpret_cast<Fiber*>(stack); }
+
+/// All stacks lie in one range of addresses, so that any stack pointer tells whether it is one of a
+/// fiber's. Before there are any: a range that is no stack's.
+constexpr std::uintptr_t kStackRangeBytes = std::uintptr_t{1} << 37;
+extern std::atomic<std::uintptr_t> stack_range;
+
+/// The fiber that runs; null on a stack of the host.
+inline Fiber* this_fiber() {
+  const std::uintptr_t stack = stack_base();
+  const bool is_fiber = stack - stack_range.load(std::memory_order_relaxed) < kStackRangeBytes;
+  return is_fiber ? reinterpret_cast<Fiber*>(stack) : nullptr;
 }
 
 class StackPool {
@@ -27,12 +45,8 @@ class StackPool {
   void give(std::uint8_t* stack) { free_.push_back(stack); }
 
  private:
-  struct Mapping {
-    void* address;
-    std::size_t bytes;
-  };
   std::vector<std::uint8_t*> free_;
-  std::vector<Mapping> mappings_;
+  std::vector<std::uint8_t*> chunks_;
 };
 
 /// A stack pointer that, switched to, calls `entry` on `stack`; `entry` must never return.

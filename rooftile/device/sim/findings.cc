@@ -48,18 +48,18 @@ std::vector<Finding> FindingList::take() {
 namespace {
 
 /// The block that runs; where none does (a launch that ends), any comes before it.
-std::uint32_t running_block() { return worker->block != nullptr ? worker->block->number : ~0u; }
+std::uint32_t running_block() { return worker()->block != nullptr ? worker()->block->number : ~0u; }
 
 }  // namespace
 
 bool is_new_finding(FindingKind kind, std::uint32_t pc, std::uint32_t other_pc) {
-  return worker->launch.findings.is_new({kind, pc, other_pc}, running_block());
+  return worker()->launch.findings.is_new({kind, pc, other_pc}, running_block());
 }
 
 void report(FindingKind kind, std::uint32_t pc, std::uint32_t other_pc, std::string text) {
   if (!is_new_finding(kind, pc, other_pc)) return;
   if (pc != 0) text = source_line(pc) + ": " + text;
-  worker->launch.findings.add({kind, pc, other_pc}, running_block(), std::move(text));
+  worker()->launch.findings.add({kind, pc, other_pc}, running_block(), std::move(text));
 }
 
 std::string describe_block(const Block& block) {
@@ -80,7 +80,7 @@ std::string describe_actor(const Block& block, int actor) {
   return where + "cp.async of warp " + std::to_string(actor - kFirstCopyAgent);
 }
 
-std::string describe_here() { return describe_actor(*worker->block, worker->thread); }
+std::string describe_here() { return describe_actor(*worker()->block, worker()->thread); }
 
 void trap(const char* why) {
   report(FindingKind::trap, ROOFTILE_SIM_PC, 0, describe_here() + ": " + why);

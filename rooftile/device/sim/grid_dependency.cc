@@ -7,10 +7,10 @@
 namespace rooftile::sim {
 
 void wait_for_grid() {
-  Block& block = *worker->block;
-  Thread& thread = worker->current();
+  Block& block = *worker()->block;
+  Thread& thread = worker()->current();
   thread.knows_grid_ahead = true;
-  block.grid_waits.emplace_back(worker->thread, thread.clock);
+  block.grid_waits.emplace_back(worker()->thread, thread.clock);
   tick(block, thread);
 }
 

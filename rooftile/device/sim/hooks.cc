@@ -17,7 +17,7 @@ bool is_own_stack(std::uint64_t address) {
 
 [[gnu::noinline]] void report_outside(std::uint64_t address, std::uint32_t bytes, bool is_write,
                                       std::uint32_t pc) {
-  const Block& block = *worker->block;
+  const Block& block = *worker()->block;
   if (!is_new_finding(FindingKind::out_of_bounds, pc, 0)) return;
   const std::uint64_t behind = address - reinterpret_cast<std::uint64_t>(block.shared);
   std::string place = address < kNullPage ? "at address " + std::to_string(address)
@@ -40,7 +40,7 @@ bool is_own_stack(std::uint64_t address) {
 /// The variable that an access at `offset` went past.
 std::string nearest_variable(const Module& module, std::uint32_t offset) {
   const SharedVariable* nearest = nullptr;
-  for (const auto& [begin, end] : worker->launch.static_variables)
+  for (const auto& [begin, end] : worker()->launch.static_variables)
     if (end <= offset && (nearest == nullptr || begin > nearest->begin))
       nearest = module.find(begin);
   return nearest != nullptr ? nearest->name : "a __shared__ variable";
@@ -49,7 +49,7 @@ std::string nearest_variable(const Module& module, std::uint32_t offset) {
 /// An access of a __shared__ variable must stay within it.
 bool check_variable(Block& block, std::uint64_t address, std::uint32_t bytes, bool is_write,
                     std::uint32_t pc) {
-  Worker& self = *worker;
+  Worker& self = *worker();
   const std::uint8_t* statics = self.block == &block ? self.statics : block.statics.data();
   const auto offset =
       static_cast<std::uint32_t>(address - reinterpret_cast<std::uint64_t>(statics));
@@ -72,17 +72,17 @@ bool check_variable(Block& block, std::uint64_t address, std::uint32_t bytes, bo
 /// Whether an access that check_variable() refused still lies in some variable of a kernel. Why:
 /// the host's own thread-local variables lie among those, and must not be written.
 bool lies_in_variable(const Block& block, std::uint64_t address, std::uint32_t bytes) {
-  const std::uint8_t* statics = worker->block == &block ? worker->statics : block.statics.data();
+  const std::uint8_t* statics = worker()->block == &block ? worker()->statics : block.statics.data();
   const auto offset =
       static_cast<std::uint32_t>(address - reinterpret_cast<std::uint64_t>(statics));
-  const SharedVariable* variable = worker->launch.module->find(offset);
+  const SharedVariable* variable = worker()->launch.module->find(offset);
   return variable != nullptr && offset + bytes <= variable->end;
 }
 
 /// False: the access itself would destroy what is not the kernel's.
 bool on_shared(Block& owner, std::uint64_t address, std::uint32_t bytes, bool is_write,
                std::uint32_t pc, AccessOp op) {
-  Worker& self = *worker;
+  Worker& self = *worker();
   const std::uint64_t offset = address - reinterpret_cast<std::uint64_t>(owner.shared);
   if (offset < kSharedBytes) {
     if (offset + bytes > static_cast<std::uint64_t>(self.launch.shape.dynamic_shared_bytes)) {
@@ -108,7 +108,7 @@ bool on_shared(Block& owner, std::uint64_t address, std::uint32_t bytes, bool is
 
 void on_global(std::uint64_t address, std::uint32_t bytes, bool is_write, std::uint32_t pc,
                AccessOp op) {
-  Worker& self = *worker;
+  Worker& self = *worker();
   if (!check_global_bounds(address, bytes, is_write, pc)) return;
   if (self.launch.options.check)
     check_global_access({.observer = self.block,
@@ -124,9 +124,9 @@ void on_global(std::uint64_t address, std::uint32_t bytes, bool is_write, std::u
 
 /// Most accesses are of this kind: locals that the compiler keeps in memory.
 bool is_unwatched(const void* address) {
-  return worker == nullptr ||
-         (is_own_stack(reinterpret_cast<std::uint64_t>(address)) &&
-          context_of(reinterpret_cast<std::uint8_t*>(stack_base())).watches_registers == 0);
+  if (!is_own_stack(reinterpret_cast<std::uint64_t>(address))) return false;
+  const Fiber* fiber = this_fiber();
+  return fiber == nullptr || fiber->watches_registers == 0;
 }
 
 bool is_argument(const Worker& self, std::uint64_t address) {
@@ -138,13 +138,13 @@ bool is_argument(const Worker& self, std::uint64_t address) {
 
 bool on_access(std::uint64_t address, std::uint32_t bytes, bool is_write, std::uint32_t pc,
                AccessOp op) {
-  Worker* const self = worker;
-  if (self == nullptr) return true;
+  const Fiber* const fiber = this_fiber();
+  if (fiber == nullptr) return true;
   if (is_own_stack(address)) {
-    if (context_of(reinterpret_cast<std::uint8_t*>(stack_base())).watches_registers)
-      watch_registers(address, bytes, is_write, pc);
+    if (fiber->watches_registers != 0) watch_registers(address, bytes, is_write, pc);
     return true;
   }
+  Worker* const self = fiber->worker;
   if ((address & (bytes - 1)) != 0) {
     report_misaligned(bytes, pc);
     return false;

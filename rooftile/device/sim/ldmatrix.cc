@@ -80,7 +80,7 @@ std::uint8_t* check_row(Block& block, int thread, std::uint64_t row, bool is_wri
                  " outside of the block's shared memory");
     return nullptr;
   }
-  if (worker->launch.options.check)
+  if (worker()->launch.options.check)
     check_access({.observer = &block,
                   .thread = thread,
                   .actor = thread,
@@ -93,8 +93,8 @@ std::uint8_t* check_row(Block& block, int thread, std::uint64_t row, bool is_wri
 
 void move(Warp& warp, int first_thread, int matrices, bool transposed, bool is_write,
           std::uint32_t pc) {
-  Block& block = *worker->block;
-  SimCounters& counters = worker->counters;
+  Block& block = *worker()->block;
+  SimCounters& counters = worker()->counters;
   counters[is_write ? SimCounter::stmatrix_requests : SimCounter::ldmatrix_requests] += 1;
   const auto move_of = [&](int lane) -> const MatrixMove& {
     return *reinterpret_cast<const MatrixMove*>(warp.value[static_cast<std::size_t>(lane)]);
@@ -132,7 +132,7 @@ void gather_move(std::uint32_t* registers, const void* row, int matrices, bool t
                  bool is_write, std::uint32_t pc) {
   note_registers(registers, static_cast<std::uint32_t>(4 * matrices), !is_write, pc);
   const MatrixMove mine{registers, reinterpret_cast<std::uint64_t>(row)};
-  const int first_thread = worker->thread / kLanes * kLanes;
+  const int first_thread = worker()->thread / kLanes * kLanes;
   const std::uint32_t kind = (is_write ? kStmatrix : kLdmatrix) +
                              static_cast<std::uint32_t>(matrices) * 2 +
                              static_cast<std::uint32_t>(transposed);

@@ -358,9 +358,14 @@ struct Worker {
   Site& site(std::uint32_t pc, std::uint8_t flags, std::uint8_t bytes);
 };
 
-/// The worker of this thread of the host while it simulates; null otherwise. Why not of the model
-/// initial-exec: beside the __shared__ variables, a running program (Python) could not load it.
-extern thread_local Worker* worker;
+/// The worker of this thread of the host while it simulates; null otherwise. Why a fiber knows its
+/// own: the thread-local variable costs a call each time. (The model initial-exec would not, but
+/// beside the __shared__ variables a running program, Python, could not load it.)
+extern thread_local Worker* host_worker;
+inline Worker* worker() {
+  const Fiber* fiber = this_fiber();
+  return fiber != nullptr ? fiber->worker : host_worker;
+}
 
 // --- scheduling (scheduler.cc)
 /// The current thread stops here, for a reason, until ready() is called for it.

@@ -37,7 +37,7 @@ void misuse(std::uint32_t pc, const std::string& text) {
 
 /// The current thread uses the barrier: ordered behind its init, and among strong accesses.
 void check_use(Block& owner, std::uint32_t address, bool is_write, std::uint32_t pc) {
-  Worker& self = *worker;
+  Worker& self = *worker();
   ++self.counters[SimCounter::mbarrier_operations];
   if (!self.launch.options.check) return;
   check_access({.observer = self.block,
@@ -108,7 +108,7 @@ std::uint64_t arrive(const SharedPlace& place, const char* what, std::uint32_t c
                      std::uint32_t bytes, std::uint32_t pc) {
   MbarrierState& barrier = live_barrier(*place.owner, place.address, what, pc);
   const std::uint64_t token = barrier.phase;
-  publish(barrier.arriving, *worker->block, worker->thread);
+  publish(barrier.arriving, *worker()->block, worker()->thread);
   expect(*place.owner, barrier, bytes, pc);
   take_arrivals(*place.owner, barrier, count, pc);
   return token;
@@ -116,7 +116,7 @@ std::uint64_t arrive(const SharedPlace& place, const char* what, std::uint32_t c
 
 SharedPlace own_place(const void* pointer, const char* what, std::uint32_t pc) {
   const SharedPlace place = shared_place(pointer, what, pc);
-  if (place.owner != worker->block)
+  if (place.owner != worker()->block)
     refuse(FindingKind::bad_operand, pc,
            std::string(what) + " takes a barrier of the own block; this is one of " +
                describe_block(*place.owner) + " (see the _cluster functions)");
@@ -125,14 +125,14 @@ SharedPlace own_place(const void* pointer, const char* what, std::uint32_t pc) {
 
 /// Waits until the phase is over; not `until_done`: lets others run once and looks again.
 bool wait(MbarrierState& barrier, std::int64_t phase, bool until_done) {
-  Block& block = *worker->block;
+  Block& block = *worker()->block;
   if (barrier.phase <= phase && !until_done) yield();
   while (barrier.phase <= phase) {
     if (!until_done) return false;
-    barrier.waiting.push_back(static_cast<std::uint16_t>(worker->thread));
+    barrier.waiting.push_back(static_cast<std::uint16_t>(worker()->thread));
     block_thread(State::mbarrier, barrier.address, static_cast<std::uint32_t>(phase & 1));
   }
-  if (worker->launch.options.check) learn(block, worker->thread, barrier.done);
+  if (worker()->launch.options.check) learn(block, worker()->thread, barrier.done);
   barrier.waited_clock = std::max(barrier.waited_clock, barrier.clock() - 1);
   return true;
 }
@@ -230,7 +230,7 @@ void mbarrier_init(void* pointer, std::uint32_t count) {
   barrier->is_live = true;
   barrier->is_visible = false;
   barrier->initialised =
-      Epoch::make(worker->launch.serial, block.number, worker->thread, worker->current().clock);
+      Epoch::make(worker()->launch.serial, block.number, worker()->thread, worker()->current().clock);
   barrier->init_pc = pc;
   barrier->count = barrier->pending = count;
   barrier->bytes = 0;
@@ -258,7 +258,7 @@ std::uint64_t mbarrier_arrive(void* pointer, std::uint32_t count, std::uint32_t 
 void mbarrier_arrive_cluster(void* pointer, std::uint32_t count, std::uint32_t bytes) {
   const std::uint32_t pc = ROOFTILE_SIM_PC;
   const SharedPlace place = shared_place(pointer, "mbarrier.arrive", pc);
-  if (place.owner != worker->block) ++worker->counters[SimCounter::remote_shared_accesses];
+  if (place.owner != worker()->block) ++worker()->counters[SimCounter::remote_shared_accesses];
   arrive(place, "mbarrier.arrive", count, bytes, pc);
 }
 
@@ -296,21 +296,21 @@ bool mbarrier_wait_token(void* pointer, std::uint64_t token, bool until_done) {
 }
 
 void fence_mbarrier_init() {
-  ++worker->counters[SimCounter::fences];
-  for (const auto& barrier : mbarriers_of(*worker->block).all)
-    barrier->is_visible |= barrier->initialised.actor() == worker->thread;
+  ++worker()->counters[SimCounter::fences];
+  for (const auto& barrier : mbarriers_of(*worker()->block).all)
+    barrier->is_visible |= barrier->initialised.actor() == worker()->thread;
 }
 
 void fence_proxy_async(bool, bool) {
-  Block& block = *worker->block;
-  Thread& thread = worker->current();
-  ++worker->counters[SimCounter::fences];
+  Block& block = *worker()->block;
+  Thread& thread = worker()->current();
+  ++worker()->counters[SimCounter::fences];
   thread.proxy_clock = thread.clock;
   thread.proxy_floor = thread.floor;
   tick(block, thread);
   if (block.engines == nullptr) return;
   for (const auto& barrier : mbarriers_of(block).all)
-    barrier->is_visible |= is_ordered(block, thread, worker->thread, barrier->initialised);
+    barrier->is_visible |= is_ordered(block, thread, worker()->thread, barrier->initialised);
 }
 
 void end_mbarriers(Block& block) {

@@ -78,7 +78,7 @@ void multiply_warp(const MmaForm& form, const Warp& warp) {
     }
     pack_accumulators(lane_registers(lane).d, elements.data(), kAccumulators, form.d);
   }
-  SimCounters& counters = worker->counters;
+  SimCounters& counters = worker()->counters;
   counters[SimCounter::mma_instructions] += 1;
   counters[SimCounter::mma_multiply_adds] += static_cast<std::uint64_t>(kRows * kColumns * form.k);
 }

@@ -50,14 +50,14 @@ std::uint32_t RegisterWatch::touched(std::uint64_t begin, std::uint64_t end,
 }
 
 void watch_registers(std::uint64_t address, std::uint32_t bytes, bool is_write, std::uint32_t pc) {
-  Block& block = *worker->block;
-  warpgroup_of(block, worker->thread)
-      .watches[static_cast<std::size_t>(worker->thread % kWarpgroupThreads)]
+  Block& block = *worker()->block;
+  warpgroup_of(block, worker()->thread)
+      .watches[static_cast<std::size_t>(worker()->thread % kWarpgroupThreads)]
       .note(address, bytes, is_write, pc);
 }
 
 void note_registers(const void* registers, std::uint32_t bytes, bool is_write, std::uint32_t pc) {
-  if (context_of(worker->current().stack).watches_registers != 0)
+  if (fiber_of(worker()->current().stack).watches_registers != 0)
     watch_registers(reinterpret_cast<std::uint64_t>(registers), bytes, is_write, pc);
 }
 

@@ -150,7 +150,7 @@ void count_shared(Worker& self, const Block& block, const Request& request, Site
 }
 
 void count(Block& block, const Request& request) {
-  Worker& self = *worker;
+  Worker& self = *worker();
   Site& site = self.site(request.pc, request.flags, request.bytes);
   const auto lanes = static_cast<std::uint64_t>(std::popcount(request.lanes));
   ++site.requests;
@@ -196,7 +196,7 @@ Request take_request(Logs& logs) {
 std::uint64_t touch_global(std::uint64_t address, std::uint64_t bytes, bool is_read,
                            bool is_write) {
   if (bytes == 0) return 0;
-  Worker& self = *worker;
+  Worker& self = *worker();
   const std::uint64_t first = self.memory.sector(address);
   const std::uint64_t count = self.memory.sector(address + bytes - 1) - first + 1;
   return touch_sectors(self, first, count, is_read, is_write);
@@ -245,7 +245,7 @@ void flush_warp(Block& block, int number) {
 
 void log_access(std::uint64_t address, std::uint32_t bytes, MemorySpace space, AccessOp op,
                 std::uint32_t pc) {
-  Worker& self = *worker;
+  Worker& self = *worker();
   Thread& thread = self.current();
   self.block->warps[static_cast<std::size_t>(self.thread / kLanes)].logged |=
       1u << self.thread % kLanes;

@@ -12,7 +12,7 @@
 
 namespace rooftile::sim {
 
-thread_local Worker* worker = nullptr;
+thread_local Worker* host_worker = nullptr;
 
 namespace {
 
@@ -41,14 +41,15 @@ void bring_in(Worker& self, Block& block) {
 
 void begin_thread(Worker& self, Block& block, int number, std::uint8_t* stack) {
   const LaunchShape& shape = self.launch.shape;
-  FiberContext& context = context_of(stack);
-  context.thread = at(static_cast<std::uint64_t>(number), shape.block);
-  context.block = block.index;
-  context.block_dim = to_coordinates(shape.block);
-  context.grid_dim = to_coordinates(shape.grid);
-  context.cluster_block = at(block.rank, shape.cluster);
-  context.cluster_dim = to_coordinates(shape.cluster);
-  context.watches_registers = 0;
+  Fiber& fiber = fiber_of(stack);
+  fiber.thread = at(static_cast<std::uint64_t>(number), shape.block);
+  fiber.block = block.index;
+  fiber.block_dim = to_coordinates(shape.block);
+  fiber.grid_dim = to_coordinates(shape.grid);
+  fiber.cluster_block = at(block.rank, shape.cluster);
+  fiber.cluster_dim = to_coordinates(shape.cluster);
+  fiber.watches_registers = 0;
+  fiber.worker = &self;
   Warp& warp = block.warps[static_cast<std::size_t>(number / kLanes)];
   if (warp.logs == nullptr) {
     if (self.logs.empty()) self.logs.push_back(new LoggedAccess[kLanes * kLoggedAccesses]);
@@ -222,7 +223,7 @@ void switch_to(Worker& self, Runnable next, void** save) {
 
 void run_threads() {
   for (;;) {
-    Worker& self = *worker;
+    Worker& self = *worker();
     self.launch.call(self.launch.args);
     std::uint8_t* stack = self.current().stack;
     finish_thread(self);
@@ -257,7 +258,7 @@ std::uint32_t Worker::random_below(std::uint32_t bound) {
 }
 
 void block_thread(State why, std::uint32_t detail, std::uint32_t more) {
-  Worker& self = *worker;
+  Worker& self = *worker();
   Block& block = *self.block;
   const int number = self.thread;
   Thread& thread = block[number];
@@ -279,12 +280,12 @@ void make_ready(Block& block, int thread) {
   block.cluster->ready.push({&block, static_cast<std::uint16_t>(thread)});
 }
 
-void note_progress() { worker->launch.progress.fetch_add(1, std::memory_order_relaxed); }
+void note_progress() { worker()->launch.progress.fetch_add(1, std::memory_order_relaxed); }
 
 std::uint64_t issue(Block& block, std::function<void()> happen) {
   Cluster& cluster = *block.cluster;
   const std::uint64_t serial = cluster.next_serial++;
-  if (worker->launch.options.completion == SimCompletion::early)
+  if (worker()->launch.options.completion == SimCompletion::early)
     happen();
   else
     cluster.pending.push_back({&block, serial, std::move(happen)});
@@ -306,9 +307,9 @@ void finish_pending(Block& block, const std::function<bool(std::uint64_t)>& whic
 }
 
 void abandon() {
-  worker->launch.is_over = true;
+  worker()->launch.is_over = true;
   void* nowhere = nullptr;
-  rooftile_sim_switch(&nowhere, worker->host_stack_pointer);
+  rooftile_sim_switch(&nowhere, worker()->host_stack_pointer);
   __builtin_unreachable();
 }
 
@@ -463,7 +464,7 @@ void Worker::stop(Cluster& stopped, bool is_livelock) {
 }
 
 void Worker::run() {
-  worker = this;
+  host_worker = this;
   while (!launch.is_over) {
     const std::size_t which = next_cluster();
     if (resident.empty()) break;
@@ -486,7 +487,7 @@ void Worker::run() {
   }
   while (!resident.empty()) recycle(*this, resident.size() - 1);
   if (!is_idle) ++launch.idle_workers;  // one that has nothing left writes nothing either
-  worker = nullptr;
+  host_worker = nullptr;
 }
 
 }  // namespace rooftile::sim

@@ -33,8 +33,8 @@ void report_once(const Block& block, std::uint32_t pc, const std::string& text) 
 
 void set_max_registers(bool increase, int count) {
   const std::uint32_t pc = ROOFTILE_SIM_PC;
-  Block& block = *worker->block;
-  const auto warp = static_cast<std::size_t>(worker->thread / kLanes);
+  Block& block = *worker()->block;
+  const auto warp = static_cast<std::size_t>(worker()->thread / kLanes);
   const std::uint32_t kind = kSetMaxRegisters + static_cast<std::uint32_t>(2 * count) +
                              static_cast<std::uint32_t>(increase);
   gather_warp(kind, 0xffffffff, 0, 0, kLanes, pc, [&](Warp&, std::uint32_t) {

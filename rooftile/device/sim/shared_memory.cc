@@ -36,14 +36,14 @@ bool is_shared(const Block& block, std::uint64_t address) {
 }
 
 Block* owner_of_shared(std::uint64_t address) {
-  if (is_shared(*worker->block, address)) return worker->block;
-  for (const auto& block : worker->cluster->blocks)
+  if (is_shared(*worker()->block, address)) return worker()->block;
+  for (const auto& block : worker()->cluster->blocks)
     if (is_shared(*block, address)) return block.get();
   return nullptr;
 }
 
 bool is_of_other_kernel(const SharedVariable& variable) {
-  const GpuKernel& kernel = worker->launch.kernel;
+  const GpuKernel& kernel = worker()->launch.kernel;
   const std::string_view function =
       std::string_view(variable.name).substr(0, variable.name.rfind("::"));
   const auto is_named = [&](std::string_view name) {
@@ -104,11 +104,11 @@ std::string describe_shared(const Block& block, std::uint64_t address) {
   return dynamic.data();
 }
 
-void* dynamic_shared() { return worker->block->shared; }
+void* dynamic_shared() { return worker()->block->shared; }
 
 std::uint32_t shared_address(const void* pointer) {
   const auto address = reinterpret_cast<std::uint64_t>(pointer);
-  Block& block = *worker->block;
+  Block& block = *worker()->block;
   if (!is_shared(block, address)) {
     report(FindingKind::bad_operand, ROOFTILE_SIM_PC, 0,
            describe_here() + ": the address of a shared variable is wanted, this is none");
@@ -117,10 +117,10 @@ std::uint32_t shared_address(const void* pointer) {
   return window_address(block, address);
 }
 
-void* shared_pointer(std::uint32_t address) { return window_pointer(*worker->block, address); }
+void* shared_pointer(std::uint32_t address) { return window_pointer(*worker()->block, address); }
 
 void* map_shared(const void* pointer, std::uint32_t block_rank) {
-  Cluster& cluster = *worker->cluster;
+  Cluster& cluster = *worker()->cluster;
   if (block_rank >= cluster.blocks.size()) {
     report(FindingKind::bad_operand, ROOFTILE_SIM_PC, 0,
            describe_here() + ": block " + std::to_string(block_rank) + " of a cluster of " +

@@ -55,8 +55,8 @@ void load_into(Block& owner, const TmaBox& box, std::uint32_t address, std::uint
     const TmaBox::Row row = box.row(r);
     check_global(actor, row.global, row.end - row.begin, false);
   }
-  worker->counters[SimCounter::tma_load_bytes] += box.bytes();
-  issue(*worker->block, [&owner, box, address, transaction] {
+  worker()->counters[SimCounter::tma_load_bytes] += box.bytes();
+  issue(*worker()->block, [&owner, box, address, transaction] {
     for (std::uint32_t row = 0; row < box.rows; ++row) copy_row(box, row, owner, address);
     complete_transaction(transaction, box.bytes());
   });
@@ -74,7 +74,7 @@ void tma_load(void* destination, const TensorMap* map, int rank, const std::int3
   if (to.owner != on.owner)
     refuse_operand(FindingKind::bad_operand, kWhat,
                    "destination and mbarrier are of different blocks", pc);
-  ++worker->counters[SimCounter::tma_instructions];
+  ++worker()->counters[SimCounter::tma_instructions];
   for (std::uint32_t r = 0; r < box.rows; ++r) {
     const TmaBox::Row row = box.row(r);
     count_sectors(row.global, row.end - row.begin, false);

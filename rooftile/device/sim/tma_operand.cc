@@ -49,12 +49,12 @@ TmaBox box_of(const TensorMap* map, int rank, const std::int32_t* at, bool is_wr
 
 void tensor_map_prefetch(const TensorMap* map) {
   spec_of(map, "prefetch.tensormap", ROOFTILE_SIM_PC);
-  ++worker->counters[SimCounter::tma_instructions];
+  ++worker()->counters[SimCounter::tma_instructions];
 }
 
 void tma_prefetch(const TensorMap* map, int rank, const std::int32_t* at) {
   const TmaBox box = box_of(map, rank, at, false, "TMA prefetch", ROOFTILE_SIM_PC);
-  ++worker->counters[SimCounter::tma_instructions];
+  ++worker()->counters[SimCounter::tma_instructions];
   for (std::uint32_t r = 0; r < box.rows; ++r) {
     const TmaBox::Row row = box.row(r);
     count_sectors(row.global, row.end - row.begin, false);

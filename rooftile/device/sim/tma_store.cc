@@ -43,12 +43,12 @@ Source source_of(const TensorMap* map, int rank, const std::int32_t* at, const v
                  const char* what, std::uint32_t pc) {
   const TmaBox box = box_of(map, rank, at, true, what, pc);
   const SharedPlace from = shared_place(source, what, pc);
-  if (from.owner != worker->block)
+  if (from.owner != worker()->block)
     refuse_operand(FindingKind::bad_operand, what, "the source is in another block's shared memory",
                    pc);
   require_aligned(from.address, kBoxAlignment, what, "the source in shared memory", pc);
   require_shared(*from.owner, from.address, box.shared_bytes(), what, pc);
-  ++worker->counters[SimCounter::tma_instructions];
+  ++worker()->counters[SimCounter::tma_instructions];
   return {box, from.owner, from.address};
 }
 
@@ -59,7 +59,7 @@ void tma_store(const TensorMap* map, int rank, const std::int32_t* at, const voi
   const Source from = source_of(map, rank, at, source, "TMA store", pc);
   const BulkActors actors = next_bulk_copy(pc);
   check_store(from.box, actors, *from.owner, from.address, false);
-  worker->counters[SimCounter::tma_store_bytes] += from.box.bytes();
+  worker()->counters[SimCounter::tma_store_bytes] += from.box.bytes();
   issue_bulk(actors, [from] {
     std::array<std::uint8_t, kMostRowBytes> bytes;
     for (std::uint32_t r = 0; r < from.box.rows; ++r) {
@@ -80,7 +80,7 @@ void tma_reduce(Atomic op, const TensorMap* map, int rank, const std::int32_t* a
   require_reduction(op, type, static_cast<int>(from.box.element_bytes), what, pc);
   const BulkActors actors = next_bulk_copy(pc);
   check_store(from.box, actors, *from.owner, from.address, true);
-  worker->counters[SimCounter::tma_reduce_bytes] += from.box.bytes();
+  worker()->counters[SimCounter::tma_reduce_bytes] += from.box.bytes();
   issue_bulk(actors, [from, op, type] {
     std::array<std::uint8_t, kMostRowBytes> bytes;
     for (std::uint32_t r = 0; r < from.box.rows; ++r) {

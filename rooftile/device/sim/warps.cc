@@ -133,9 +133,9 @@ void order_lanes(Block& block, int warp_number, std::uint32_t lanes) {
 std::uint64_t gather_warp(std::uint32_t kind, std::uint32_t mask, std::uint64_t value, int operand,
                           int width, std::uint32_t pc,
                           FunctionRef<void(Warp&, std::uint32_t)> complete) {
-  Block& block = *worker->block;
-  const int number = worker->thread / kLanes;
-  const int lane = worker->thread % kLanes;
+  Block& block = *worker()->block;
+  const int number = worker()->thread / kLanes;
+  const int lane = worker()->thread % kLanes;
   Warp& warp = block.warps[static_cast<std::size_t>(number)];
   const std::uint32_t bit = 1u << lane;
   const int lanes_of_warp = std::min(kLanes, block.thread_count - number * kLanes);
@@ -165,7 +165,7 @@ std::uint64_t gather_warp(std::uint32_t kind, std::uint32_t mask, std::uint64_t 
     return warp.result[at];
   }
   gathering = warp.gatherings[static_cast<std::size_t>(--warp.gathering_count)];
-  ++worker->counters[SimCounter::warp_collectives];
+  ++worker()->counters[SimCounter::warp_collectives];
   complete(warp, mask);
   if ((mask & warp.live) == warp.live) flush_warp(block, number);
   each_lane(mask & ~bit,
@@ -204,13 +204,13 @@ std::uint32_t reduce(Reduce kind, std::uint32_t mask, std::uint32_t value) {
 }
 
 void sync_warp(std::uint32_t mask) {
-  const int number = worker->thread / kLanes;
+  const int number = worker()->thread / kLanes;
   gather_warp(kSyncWarp, mask, 0, 0, kLanes, ROOFTILE_SIM_PC,
-              [number](Warp&, std::uint32_t lanes) { order_lanes(*worker->block, number, lanes); });
+              [number](Warp&, std::uint32_t lanes) { order_lanes(*worker()->block, number, lanes); });
 }
 
 std::uint32_t active_mask() {
-  return worker->block->warps[static_cast<std::size_t>(worker->thread / kLanes)].live;
+  return worker()->block->warps[static_cast<std::size_t>(worker()->thread / kLanes)].live;
 }
 
 }  // namespace rooftile::sim

@@ -25,7 +25,7 @@ bool check_is_whole(const Block& block, int thread, std::uint32_t pc) {
   return false;
 }
 
-void watch(int thread) { context_of((*worker->block)[thread].stack).watches_registers = 1; }
+void watch(int thread) { fiber_of((*worker()->block)[thread].stack).watches_registers = 1; }
 
 void wake(Warpgroup& group) {
   for (const int thread : group.waiting) make_ready(*group.block, thread);
@@ -36,7 +36,7 @@ void wake(Warpgroup& group) {
 /// All of its threads have executed it: from here on it can happen.
 void start(Warpgroup& group, std::uint64_t number) {
   WgmmaOperation& operation = group.operation(number);
-  SimCounters& counters = worker->counters;
+  SimCounters& counters = worker()->counters;
   const WgmmaForm& form = operation.form;
   const auto multiply_adds =
       static_cast<std::uint64_t>(kWgmmaRows * form.n) * static_cast<std::uint64_t>(form.k);
@@ -107,8 +107,8 @@ Warpgroup& warpgroup_of(Block& block, int thread) {
 
 void wgmma(const WgmmaForm& form, void* d, const std::uint32_t* a_registers, std::uint64_t a,
            std::uint64_t b, bool accumulate) {
-  Block& block = *worker->block;
-  const int thread = worker->thread;
+  Block& block = *worker()->block;
+  const int thread = worker()->thread;
   const std::uint32_t pc = ROOFTILE_SIM_PC;
   if (!check_is_whole(block, thread, pc)) return;
   watch(thread);
@@ -148,22 +148,22 @@ void wgmma(const WgmmaForm& form, void* d, const std::uint32_t* a_registers, std
 }
 
 void wgmma_fence() {
-  Block& block = *worker->block;
-  const int thread = worker->thread;
+  Block& block = *worker()->block;
+  const int thread = worker()->thread;
   if (!check_is_whole(block, thread, ROOFTILE_SIM_PC)) return;
   watch(thread);
   warpgroup_of(block, thread).watches[lane_of(thread)].fence();
 }
 
 void wgmma_commit_group() {
-  Block& block = *worker->block;
-  if (!check_is_whole(block, worker->thread, ROOFTILE_SIM_PC)) return;
-  ++warpgroup_of(block, worker->thread).committed[lane_of(worker->thread)];
+  Block& block = *worker()->block;
+  if (!check_is_whole(block, worker()->thread, ROOFTILE_SIM_PC)) return;
+  ++warpgroup_of(block, worker()->thread).committed[lane_of(worker()->thread)];
 }
 
 void wgmma_wait_group(int still_in_flight) {
-  Block& block = *worker->block;
-  const int thread = worker->thread;
+  Block& block = *worker()->block;
+  const int thread = worker()->thread;
   if (!check_is_whole(block, thread, ROOFTILE_SIM_PC)) return;
   Warpgroup& group = warpgroup_of(block, thread);
   const std::uint32_t committed = group.committed[lane_of(thread)];

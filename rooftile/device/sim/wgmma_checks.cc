@@ -40,7 +40,7 @@ void check_runs(Warpgroup& group, const WgmmaOperation& operation, int thread,
   for (const SharedRun* run = first; run != end; ++run) {
     const std::uint8_t* const bytes = shared_bytes(block, run->address, run->bytes);
     if (bytes != nullptr) {
-      if (worker->launch.options.check)
+      if (worker()->launch.options.check)
         check_access(access, block, reinterpret_cast<std::uint64_t>(bytes), run->bytes);
     } else if (is_new_finding(FindingKind::out_of_bounds, operation.pc, 0)) {
       report(FindingKind::out_of_bounds, operation.pc, 0,
