@@ -48,6 +48,16 @@ struct Epoch {
 };
 static_assert(kActors < 2048);
 
+/// Of each actor the later of two clocks, in `to`. Why signed: SSE2 compares no others (and clocks
+/// are below 2^20).
+inline void raise_clocks(std::uint32_t* __restrict to, const std::uint32_t* __restrict from) {
+  for (int i = 0; i < kActors; ++i) {
+    const auto mine = static_cast<std::int32_t>(to[i]);
+    const auto theirs = static_cast<std::int32_t>(from[i]);
+    to[i] = static_cast<std::uint32_t>(mine < theirs ? theirs : mine);
+  }
+}
+
 /// What is known of some blocks: everything up to `floor` of every thread, and more of actors.
 struct Knowledge {
   struct OfBlock {
@@ -58,8 +68,7 @@ struct Knowledge {
       floor = std::max(floor, other.floor);
       if (other.actors.empty()) return;
       if (actors.empty()) actors.assign(kActors, 0);
-      for (std::size_t i = 0; i < other.actors.size(); ++i)
-        actors[i] = std::max(actors[i], other.actors[i]);
+      raise_clocks(actors.data(), other.actors.data());
     }
     [[nodiscard]] bool has(int actor, std::uint32_t clock) const {
       if (actor < kMaxThreads && clock <= floor) return true;

@@ -29,9 +29,7 @@ void publish(Knowledge& known, Block& block, int number) {
   Knowledge::OfBlock& mine = known.of(block.number % Epoch::kBlocks);
   mine.floor = std::max(mine.floor, thread.floor);
   if (mine.actors.empty()) mine.actors.assign(kActors, 0);
-  if (thread.actors != nullptr)
-    for (std::size_t i = 0; i < kActors; ++i)
-      mine.actors[i] = std::max(mine.actors[i], thread.actors[i]);
+  if (thread.actors != nullptr) raise_clocks(mine.actors.data(), thread.actors);
   if (thread.warp_floor > thread.floor) {
     const int first = number / kLanes * kLanes;
     for (int i = first; i < std::min(first + kLanes, block.thread_count); ++i) {
@@ -57,8 +55,7 @@ void learn(Block& block, int number, const Knowledge& known) {
     thread.floor = std::max(thread.floor, of.floor);
     if (of.actors.empty()) continue;
     if (thread.actors == nullptr) thread.actors = block.new_actors();
-    for (std::size_t i = 0; i < kActors; ++i)
-      thread.actors[i] = std::max(thread.actors[i], of.actors[i]);
+    raise_clocks(thread.actors, of.actors.data());
   }
 }
 
