@@ -116,7 +116,8 @@ void count_sectors(std::uint64_t address, std::uint64_t bytes, bool is_write) {
 }
 
 bool is_deferred() {
-  return worker()->launch.options.check && worker()->launch.options.completion != SimCompletion::early;
+  return worker()->launch.options.check &&
+         worker()->launch.options.completion != SimCompletion::early;
 }
 
 void poison(Block& owner, std::uint32_t address, std::uint32_t bytes) {

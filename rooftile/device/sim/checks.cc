@@ -11,6 +11,9 @@
 namespace rooftile::sim {
 namespace {
 
+// Reports are cold, and functions of their own: inlined, their texts would cost every access a
+// frame of hundreds of bytes and the registers.
+
 /// One access while it is checked cell by cell.
 struct Check {
   const AccessCheck& access;
@@ -57,8 +60,9 @@ std::string who(const Check& check, Epoch epoch) {
   return text;
 }
 
-void report_race(const Check& check, std::uint64_t address, Epoch earlier, std::uint32_t earlier_pc,
-                 bool was_write) {
+[[gnu::cold, gnu::noinline]] void report_race(const Check& check, std::uint64_t address,
+                                              Epoch earlier, std::uint32_t earlier_pc,
+                                              bool was_write) {
   const bool one_is_engine = is_engine(earlier.actor()) != is_engine(check.access.actor);
   const FindingKind kind =
       is_engine(earlier.actor()) && one_is_engine ? FindingKind::missing_wait : FindingKind::race;
@@ -73,7 +77,7 @@ void report_race(const Check& check, std::uint64_t address, Epoch earlier, std::
   report(kind, pc, earlier_pc, std::move(text));
 }
 
-void report_uninitialised(const Check& check, std::uint64_t address) {
+[[gnu::cold, gnu::noinline]] void report_uninitialised(const Check& check, std::uint64_t address) {
   if (!is_new_finding(FindingKind::uninitialised, check.access.pc, 0)) return;
   report(FindingKind::uninitialised, check.access.pc, 0,
          describe_actor(check.access.block(), check.access.actor) + " reads " +
@@ -81,7 +85,8 @@ void report_uninitialised(const Check& check, std::uint64_t address) {
 }
 
 /// What the kernel ahead did with the cell, when this launch may overlap it.
-void check_grid_ahead(const Check& check, const Cell& cell, std::uint64_t address) {
+[[gnu::noinline]] void check_grid_ahead(const Check& check, const Cell& cell,
+                                        std::uint64_t address) {
   const bool is_written = cell.write.launch() == check.ahead;
   const bool is_read = check.access.is_write && cell.read.launch() == check.ahead;
   if (!is_written && !is_read) return;
@@ -97,7 +102,7 @@ void check_grid_ahead(const Check& check, const Cell& cell, std::uint64_t addres
 
 /// Written by a thread, read by an engine: the writer's proxy fence, or one of the thread that
 /// issued the engine's work after it knew of the write.
-void check_proxy(const Check& check, std::uint64_t address, const Cell& cell) {
+[[gnu::noinline]] void check_proxy(const Check& check, std::uint64_t address, const Cell& cell) {
   const Epoch write = cell.write;
   if (is_engine(write.actor())) return;
   if (write.block() == check.observer.number % Epoch::kBlocks) {
@@ -250,6 +255,19 @@ void check_cells(const Check& check, Shadow& shadow, std::uint64_t offset, std::
   }
 }
 
+[[gnu::cold, gnu::noinline]] void report_outside(std::uint64_t address,
+                                                 const std::optional<Allocation>& allocation,
+                                                 std::uint64_t bytes, bool is_write,
+                                                 std::uint32_t pc) {
+  if (!is_new_finding(FindingKind::out_of_bounds, pc, 0)) return;
+  const GlobalMemory& memory = GlobalMemory::get();
+  const std::string place =
+      allocation ? memory.describe(allocation->end) : memory.describe(address);
+  report(FindingKind::out_of_bounds, pc, 0,
+         describe_here() + (is_write ? " writes " : " reads ") + std::to_string(bytes) +
+             " bytes of global memory " + place);
+}
+
 Check make_check(const AccessCheck& access, Block* owner) {
   const Launch& launch = access.observer->worker.launch;
   Epoch now = Epoch::make(launch.serial, access.block().number, access.actor, access.clock);
@@ -298,13 +316,7 @@ bool check_global_bounds(std::uint64_t address, std::uint64_t bytes, bool is_wri
                                                                           allocation->end};
     return true;
   }
-  if (is_new_finding(FindingKind::out_of_bounds, pc, 0)) {
-    const std::string place =
-        allocation ? memory.describe(allocation->end) : memory.describe(address);
-    report(FindingKind::out_of_bounds, pc, 0,
-           describe_here() + (is_write ? " writes " : " reads ") + std::to_string(bytes) +
-               " bytes of global memory " + place);
-  }
+  report_outside(address, allocation, bytes, is_write, pc);
   return false;
 }
 

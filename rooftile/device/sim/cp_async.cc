@@ -50,7 +50,9 @@ void hand_over(std::vector<SmallCopy>& copies, const CopyActor& by) {
   copies.clear();
 }
 
-CopyActor current_thread() { return {worker()->block, worker()->thread, worker()->current().clock, 0}; }
+CopyActor current_thread() {
+  return {worker()->block, worker()->thread, worker()->current().clock, 0};
+}
 
 bool lands_now() {
   switch (worker()->launch.options.completion) {

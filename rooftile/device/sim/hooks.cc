@@ -15,8 +15,8 @@ bool is_own_stack(std::uint64_t address) {
   return (address ^ reinterpret_cast<std::uint64_t>(__builtin_frame_address(0))) < kStackBytes;
 }
 
-[[gnu::noinline]] void report_outside(std::uint64_t address, std::uint32_t bytes, bool is_write,
-                                      std::uint32_t pc) {
+[[gnu::cold, gnu::noinline]] void report_outside(std::uint64_t address, std::uint32_t bytes,
+                                                 bool is_write, std::uint32_t pc) {
   const Block& block = *worker()->block;
   if (!is_new_finding(FindingKind::out_of_bounds, pc, 0)) return;
   const std::uint64_t behind = address - reinterpret_cast<std::uint64_t>(block.shared);
@@ -30,20 +30,26 @@ bool is_own_stack(std::uint64_t address) {
              place);
 }
 
-[[gnu::noinline]] void report_misaligned(std::uint32_t bytes, std::uint32_t pc) {
+[[gnu::cold, gnu::noinline]] void report_misaligned(std::uint32_t bytes, std::uint32_t pc) {
   if (!is_new_finding(FindingKind::misaligned, pc, 0)) return;
   report(FindingKind::misaligned, pc, 0,
          describe_here() + ": an access of " + std::to_string(bytes) +
              " bytes at an address that is no multiple of " + std::to_string(bytes));
 }
 
-/// The variable that an access at `offset` went past.
-std::string nearest_variable(const Module& module, std::uint32_t offset) {
+/// An access at `offset` went past a variable.
+[[gnu::cold, gnu::noinline]] void report_past_variable(std::uint32_t offset, std::uint32_t bytes,
+                                                       bool is_write, std::uint32_t pc) {
+  if (!is_new_finding(FindingKind::out_of_bounds, pc, 0)) return;
+  const Launch& launch = worker()->launch;
   const SharedVariable* nearest = nullptr;
-  for (const auto& [begin, end] : worker()->launch.static_variables)
+  for (const auto& [begin, end] : launch.static_variables)
     if (end <= offset && (nearest == nullptr || begin > nearest->begin))
-      nearest = module.find(begin);
-  return nearest != nullptr ? nearest->name : "a __shared__ variable";
+      nearest = launch.module->find(begin);
+  report(FindingKind::out_of_bounds, pc, 0,
+         describe_here() + (is_write ? " writes " : " reads ") + std::to_string(bytes) +
+             " bytes past the end of " +
+             (nearest != nullptr ? nearest->name : "a __shared__ variable"));
 }
 
 /// An access of a __shared__ variable must stay within it.
@@ -57,10 +63,7 @@ bool check_variable(Block& block, std::uint64_t address, std::uint32_t bytes, bo
   const SharedVariable* variable = self.launch.module->find(offset);
   if (variable != nullptr && variable->is_guard) return false;
   if (variable == nullptr || offset + bytes > variable->end || is_of_other_kernel(*variable)) {
-    if (is_new_finding(FindingKind::out_of_bounds, pc, 0))
-      report(FindingKind::out_of_bounds, pc, 0,
-             describe_here() + (is_write ? " writes " : " reads ") + std::to_string(bytes) +
-                 " bytes past the end of " + nearest_variable(*self.launch.module, offset));
+    report_past_variable(offset, bytes, is_write, pc);
     return false;
   }
   self.variable_begin = variable->begin;
@@ -72,7 +75,8 @@ bool check_variable(Block& block, std::uint64_t address, std::uint32_t bytes, bo
 /// Whether an access that check_variable() refused still lies in some variable of a kernel. Why:
 /// the host's own thread-local variables lie among those, and must not be written.
 bool lies_in_variable(const Block& block, std::uint64_t address, std::uint32_t bytes) {
-  const std::uint8_t* statics = worker()->block == &block ? worker()->statics : block.statics.data();
+  const std::uint8_t* statics =
+      worker()->block == &block ? worker()->statics : block.statics.data();
   const auto offset =
       static_cast<std::uint32_t>(address - reinterpret_cast<std::uint64_t>(statics));
   const SharedVariable* variable = worker()->launch.module->find(offset);

@@ -229,8 +229,8 @@ void mbarrier_init(void* pointer, std::uint32_t count) {
   barrier->phase = 0;
   barrier->is_live = true;
   barrier->is_visible = false;
-  barrier->initialised =
-      Epoch::make(worker()->launch.serial, block.number, worker()->thread, worker()->current().clock);
+  barrier->initialised = Epoch::make(worker()->launch.serial, block.number, worker()->thread,
+                                     worker()->current().clock);
   barrier->init_pc = pc;
   barrier->count = barrier->pending = count;
   barrier->bytes = 0;

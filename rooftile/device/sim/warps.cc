@@ -14,10 +14,16 @@ void each_lane(std::uint32_t lanes, Function function) {
     function(static_cast<std::size_t>(std::countr_zero(left)));
 }
 
-std::string hexadecimal(std::uint32_t mask) {
-  std::array<char, 16> text{};
-  std::snprintf(text.data(), text.size(), "0x%08x", mask);
-  return text.data();
+/// `before` and `after` stand around the mask. Not inlined: the text would cost each operation of a
+/// lane a large frame.
+[[gnu::cold, gnu::noinline]] void report_divergence(std::uint32_t mask, std::uint32_t pc,
+                                                    std::uint32_t other_pc, const char* before,
+                                                    const char* after) {
+  std::array<char, 16> hexadecimal{};
+  std::snprintf(hexadecimal.data(), hexadecimal.size(), "0x%08x", mask);
+  std::string text = describe_here() + before + hexadecimal.data() + after;
+  if (other_pc > 1) text += source_line(other_pc);  // 0 and 1 tell the two other faults apart
+  report(FindingKind::divergence, pc, other_pc, std::move(text));
 }
 
 Gathering& find_gathering(Warp& warp, std::uint32_t kind, std::uint32_t mask, std::uint32_t bit,
@@ -133,9 +139,10 @@ void order_lanes(Block& block, int warp_number, std::uint32_t lanes) {
 std::uint64_t gather_warp(std::uint32_t kind, std::uint32_t mask, std::uint64_t value, int operand,
                           int width, std::uint32_t pc,
                           FunctionRef<void(Warp&, std::uint32_t)> complete) {
-  Block& block = *worker()->block;
-  const int number = worker()->thread / kLanes;
-  const int lane = worker()->thread % kLanes;
+  Worker& self = *worker();
+  Block& block = *self.block;
+  const int number = self.thread / kLanes;
+  const int lane = self.thread % kLanes;
   Warp& warp = block.warps[static_cast<std::size_t>(number)];
   const std::uint32_t bit = 1u << lane;
   const int lanes_of_warp = std::min(kLanes, block.thread_count - number * kLanes);
@@ -145,27 +152,24 @@ std::uint64_t gather_warp(std::uint32_t kind, std::uint32_t mask, std::uint64_t 
   warp.operand[at] = operand;
   warp.width[at] = width;
   if ((mask & bit) == 0) {
-    report(FindingKind::divergence, pc, 0,
-           describe_here() + ": its lane is not in the mask " + hexadecimal(mask) +
-               " of the warp operation it executes");
+    report_divergence(mask, pc, 0, ": its lane is not in the mask ",
+                      " of the warp operation it executes");
     abandon();
   }
   if ((mask & ~warp.live) != 0)
-    report(FindingKind::divergence, pc, 1,
-           describe_here() + ": the mask " + hexadecimal(mask) +
-               " of a warp operation names lanes that have returned");
+    report_divergence(mask, pc, 1, ": the mask ",
+                      " of a warp operation names lanes that have returned");
   Gathering& gathering = find_gathering(warp, kind, mask, bit, pc);
   if (gathering.kind != kind)
-    report(FindingKind::divergence, pc, gathering.pc,
-           describe_here() + ": other lanes of " + hexadecimal(mask) +
-               " execute another warp operation, at " + source_line(gathering.pc));
+    report_divergence(mask, pc, gathering.pc, ": other lanes of ",
+                      " execute another warp operation, at ");
   gathering.arrived |= bit;
   if (gathering.arrived != mask) {
     block_thread(State::warp, mask);
     return warp.result[at];
   }
   gathering = warp.gatherings[static_cast<std::size_t>(--warp.gathering_count)];
-  ++worker()->counters[SimCounter::warp_collectives];
+  ++self.counters[SimCounter::warp_collectives];
   complete(warp, mask);
   if ((mask & warp.live) == warp.live) flush_warp(block, number);
   each_lane(mask & ~bit,
@@ -205,8 +209,9 @@ std::uint32_t reduce(Reduce kind, std::uint32_t mask, std::uint32_t value) {
 
 void sync_warp(std::uint32_t mask) {
   const int number = worker()->thread / kLanes;
-  gather_warp(kSyncWarp, mask, 0, 0, kLanes, ROOFTILE_SIM_PC,
-              [number](Warp&, std::uint32_t lanes) { order_lanes(*worker()->block, number, lanes); });
+  gather_warp(kSyncWarp, mask, 0, 0, kLanes, ROOFTILE_SIM_PC, [number](Warp&, std::uint32_t lanes) {
+    order_lanes(*worker()->block, number, lanes);
+  });
 }
 
 std::uint32_t active_mask() {
