@@ -20,6 +20,9 @@ enum Fault {
   overwritten,
   bad_parity,
   no_arrival_of_peer,
+  arrival_of_block,
+  wait_of_block,
+  ends_early,
 };
 
 /// Thread 0 writes a number and arrives; the others wait for it. `rounds` times, with a second
@@ -97,9 +100,15 @@ __global__ void to_peer(int* out) {
   const uint32_t peer = cluster_rank() ^ 1;
   if (threadIdx.x == 0) {
     *map_shared(&number, peer) = static_cast<int>(cluster_rank()) + 1;
-    if (kFault != no_arrival_of_peer) mbarrier_arrive_cluster(map_shared(&barrier, peer));
+    if (kFault == arrival_of_block)
+      mbarrier_arrive_remote(map_shared(&barrier, peer));
+    else if (kFault != no_arrival_of_peer)
+      mbarrier_arrive_cluster(map_shared(&barrier, peer));
   }
-  if (kFault != no_wait) mbarrier_wait_cluster(&barrier, 0);
+  if (kFault == wait_of_block)
+    mbarrier_wait(&barrier, 0);
+  else if (kFault != no_wait)
+    mbarrier_wait_cluster(&barrier, 0);
   out[blockIdx.x * blockDim.x + threadIdx.x] = number;
   cluster_sync();
 }
@@ -116,6 +125,34 @@ __global__ void meet_peer(int* out) {
     cluster_meet();
   out[blockIdx.x * blockDim.x + threadIdx.x] = number;
   cluster_meet();
+}
+
+/// Each block reads a number of the other, which must not end, nor write it again, before that.
+template <int kFault>
+__global__ void read_peer(int* out) {
+  __shared__ Mbarrier is_read;
+  __shared__ int number;
+  if (threadIdx.x == 0) {
+    mbarrier_init(&is_read, blockDim.x);
+    fence_mbarrier_init();
+    number = static_cast<int>(blockIdx.x) + 5;
+  }
+  cluster_sync();
+  const uint32_t peer = cluster_rank() ^ 1;
+  out[blockIdx.x * blockDim.x + threadIdx.x] = *map_shared(&number, peer);
+  if (kFault == ends_early) return;
+  mbarrier_arrive_remote(map_shared(&is_read, peer));
+  if (threadIdx.x != 0) return;
+  if (kFault != no_wait) mbarrier_wait(&is_read, 0);
+  number = 0;
+}
+
+/// Threads that have returned do not hold up a barrier of the cluster.
+__global__ void meet_without_the_others(int* out) {
+  if (threadIdx.x >= 16) return;
+  cluster_sync();
+  out[blockIdx.x * blockDim.x + threadIdx.x] = 3;
+  cluster_sync();
 }
 
 }  // namespace rooftile::mbarrier_test
@@ -142,5 +179,12 @@ ROOFTILE_KERNEL_TABLE(
     ROOFTILE_KERNEL_ENTRY(rooftile::mbarrier_test::to_peer<rooftile::mbarrier_test::no_wait>),
     ROOFTILE_KERNEL_ENTRY(
         rooftile::mbarrier_test::to_peer<rooftile::mbarrier_test::no_arrival_of_peer>),
+    ROOFTILE_KERNEL_ENTRY(
+        rooftile::mbarrier_test::to_peer<rooftile::mbarrier_test::arrival_of_block>),
+    ROOFTILE_KERNEL_ENTRY(rooftile::mbarrier_test::to_peer<rooftile::mbarrier_test::wait_of_block>),
+    ROOFTILE_KERNEL_ENTRY(rooftile::mbarrier_test::read_peer<rooftile::mbarrier_test::none>),
+    ROOFTILE_KERNEL_ENTRY(rooftile::mbarrier_test::read_peer<rooftile::mbarrier_test::ends_early>),
+    ROOFTILE_KERNEL_ENTRY(rooftile::mbarrier_test::read_peer<rooftile::mbarrier_test::no_wait>),
+    ROOFTILE_KERNEL_ENTRY(rooftile::mbarrier_test::meet_without_the_others),
     ROOFTILE_KERNEL_ENTRY(rooftile::mbarrier_test::meet_peer<true>),
     ROOFTILE_KERNEL_ENTRY(rooftile::mbarrier_test::meet_peer<false>))

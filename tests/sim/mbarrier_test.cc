@@ -60,6 +60,38 @@ TEST(Mbarrier, ARelaxedMeetingShowsNobodysWrites) {
                  "rooftile::mbarrier_test::meet_peer<false>", shape, out.data());
 }
 
+// Both sides must have the cluster's scope for writes to be seen.
+TEST(Mbarrier, WritesAreSeenWithTheScopeOfTheClusterOnly) {
+  const LaunchShape shape{.grid = {2}, .block = {32}, .cluster = {2}};
+  const DeviceArray<int> out(std::vector<int>(64));
+  for (const std::string fault : {"arrival_of_block", "wait_of_block"})
+    expect_finding(FindingKind::race, {"mbarrier_kernels.cu:", "number"}, mbarrier_kernels,
+                   "rooftile::mbarrier_test::to_peer<rooftile::mbarrier_test::" + fault + ">",
+                   shape, out.data());
+}
+
+// That a place was read is known with any scope; and a block must not end before it is.
+TEST(Mbarrier, SharedMemoryOfAPeerLastsUntilThePeerEnds) {
+  const LaunchShape shape{.grid = {2}, .block = {32}, .cluster = {2}};
+  const DeviceArray<int> out(std::vector<int>(64));
+  const std::string kernel = "rooftile::mbarrier_test::read_peer<rooftile::mbarrier_test::";
+  expect_clean(mbarrier_kernels, kernel + "none>", shape, out.data());
+  EXPECT_EQ(out.values()[0], 6);
+  EXPECT_EQ(out.values()[32], 5);
+  expect_finding(FindingKind::out_of_bounds, {"number + 0 of block", "ended"}, mbarrier_kernels,
+                 kernel + "ends_early>", shape, out.data());
+  expect_finding(FindingKind::race, {"number"}, mbarrier_kernels, kernel + "no_wait>", shape,
+                 out.data());
+}
+
+TEST(Mbarrier, ABarrierOfTheClusterIsOfThoseThatHaveNotReturned) {
+  const LaunchShape shape{.grid = {2}, .block = {32}, .cluster = {2}};
+  const DeviceArray<int> out(std::vector<int>(64));
+  expect_clean(mbarrier_kernels, "rooftile::mbarrier_test::meet_without_the_others", shape,
+               out.data());
+  EXPECT_EQ(out.values()[47], 3);
+}
+
 TEST(Mbarrier, WithoutAWait) {
   expect_fault("no_wait", FindingKind::race, {"mbarrier_kernels.cu:", "number"});
 }

@@ -146,13 +146,11 @@ void named_barrier_arrive(int id, int threads) {
     reset(block.named[static_cast<std::size_t>(id)]);
 }
 
-void cluster_arrive(bool releases) {
-  Cluster& cluster = *worker()->cluster;
-  if (releases) publish(cluster.barrier_known, *worker()->block, worker()->thread);
-  (*worker()->block)[worker()->thread].cluster_phase = cluster.barrier_phase;
-  int threads = 0;
-  for (const auto& block : cluster.blocks) threads += block->thread_count;
-  if (++cluster.barrier_arrived < threads) return;
+namespace {
+
+/// Ends the phase when all threads that have not returned have arrived.
+void update_cluster_barrier(Cluster& cluster) {
+  if (cluster.barrier_arrived == 0 || cluster.barrier_arrived < cluster.live()) return;
   ++worker()->counters[SimCounter::cluster_barriers];
   note_progress();
   ++cluster.barrier_phase;
@@ -166,10 +164,28 @@ void cluster_arrive(bool releases) {
   cluster.barrier_waiting.clear();
 }
 
+}  // namespace
+
+void cluster_arrive(bool releases) {
+  Cluster& cluster = *worker()->cluster;
+  if (releases) publish(cluster.barrier_known, *worker()->block, worker()->thread);
+  worker()->current().cluster_arrivals = cluster.barrier_phase + 1;
+  ++cluster.barrier_arrived;
+  update_cluster_barrier(cluster);
+}
+
+void thread_left_cluster(Block& block, const Thread& thread) {
+  Cluster& cluster = *block.cluster;
+  if (thread.cluster_arrivals > cluster.barrier_phase) --cluster.barrier_arrived;
+  update_cluster_barrier(cluster);
+}
+
 void cluster_wait() {
   Cluster& cluster = *worker()->cluster;
   Block& block = *worker()->block;
-  if (block[worker()->thread].cluster_phase == cluster.barrier_phase) {
+  Thread& thread = worker()->current();
+  thread.cluster_waits = thread.cluster_arrivals;
+  if (thread.cluster_arrivals > cluster.barrier_phase) {
     cluster.barrier_waiting.push_back({&block, static_cast<std::uint16_t>(worker()->thread)});
     block_thread(State::cluster_barrier);
     return;

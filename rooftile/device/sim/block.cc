@@ -79,6 +79,7 @@ void Block::start(Cluster& in, std::uint32_t rank_in_cluster, std::uint32_t numb
   read_sets_used = actors_used_ = 0;
   free_read_sets.clear();
   engines.reset();
+  remote.clear();
   statics.assign(worker.statics_bytes, 0xff);
 }
 

@@ -32,11 +32,11 @@ bool is_engine(int actor) { return actor >= kMaxThreads && actor != kSeveralBloc
 
 /// Engines are known by the threads that waited for them, and an engine's work is ordered behind
 /// what the thread that issued it knew.
-bool is_before(const Check& check, Epoch earlier) {
+bool is_before(const Check& check, Epoch earlier, Reach reach) {
   const AccessCheck& access = check.access;
   if (earlier.actor() == access.actor && earlier.block() == access.block().number % Epoch::kBlocks)
     return true;
-  return is_ordered(check.observer, check.thread, access.thread, earlier);
+  return is_ordered(check.observer, check.thread, access.thread, earlier, reach);
 }
 
 std::string where(const Check& check, std::uint64_t address) {
@@ -145,13 +145,14 @@ void add_reader(const Check& check, Cell& cell) {
     return;
   }
   std::uint32_t index = cell.read.clock();
+  const std::uint32_t block = check.owner->number % Epoch::kBlocks;
   if (!cell.read.is_many()) {
     ReadSet& set = check.owner->new_read_set(index);
-    set.add(cell.read.actor(), cell.read.clock());
-    set.add(access.actor, access.clock);
+    set.add(cell.read, block);
+    set.add(check.now, block);
     cell.read = {Epoch::make(check.launch, check.owner->number, 0, index).bits | Epoch::kMany};
   } else {
-    check.owner->read_sets[index]->add(access.actor, access.clock);
+    check.owner->read_sets[index]->add(check.now, block);
   }
   cell.read_pc = access.pc;
 }
@@ -160,14 +161,16 @@ void check_read(const Check& check, Cell& cell, std::uint64_t address) {
   const AccessCheck& access = check.access;
   const bool is_written = cell.write.launch() == check.launch;
   if (is_written) {
-    if (!(access.is_strong && cell.write.is_strong()) && !is_before(check, cell.write)) {
+    if (!(access.is_strong && cell.write.is_strong()) &&
+        !is_before(check, cell.write, Reach::seen)) {
       report_race(check, address, cell.write, cell.write_pc, true);
     } else if (access.is_async_proxy) {
       check_proxy(check, address, cell);
     }
   }
   const bool is_read = cell.read.launch() == check.launch;
-  const bool replaces = !is_read || (!cell.read.is_many() && is_before(check, cell.read));
+  const bool replaces =
+      !is_read || (!cell.read.is_many() && is_before(check, cell.read, Reach::over));
   if (replaces) {
     cell.read = check.now;
     cell.read_pc = access.pc;
@@ -187,9 +190,9 @@ void check_readers(const Check& check, Cell& cell, std::uint64_t address) {
       report_race(check, address, {cell.read.bits & ~Epoch::kMany}, cell.read_pc, false);
     return;
   }
-  check.owner->read_sets[cell.read.clock()]->each([&](int actor, std::uint32_t clock) {
-    const Epoch read = Epoch::make(check.launch, check.owner->number, actor, clock);
-    if (is_before(check, read)) return true;
+  const Epoch own = Epoch::make(check.launch, check.owner->number, 0, 0);
+  check.owner->read_sets[cell.read.clock()]->each(own, [&](Epoch read) {
+    if (is_before(check, read, Reach::over)) return true;
     report_race(check, address, read, cell.read_pc, false);
     return false;
   });
@@ -198,12 +201,13 @@ void check_readers(const Check& check, Cell& cell, std::uint64_t address) {
 void check_write(const Check& check, Cell& cell, std::uint64_t address) {
   const AccessCheck& access = check.access;
   const bool both_strong = access.is_strong && cell.write.is_strong();
-  if (cell.write.launch() == check.launch && !both_strong && !is_before(check, cell.write))
+  if (cell.write.launch() == check.launch && !both_strong &&
+      !is_before(check, cell.write, Reach::seen))
     report_race(check, address, cell.write, cell.write_pc, true);
   if (cell.read.launch() == check.launch && !(access.is_strong && cell.read.is_strong())) {
     if (cell.read.is_many())
       check_readers(check, cell, address);
-    else if (!is_before(check, cell.read))
+    else if (!is_before(check, cell.read, Reach::over))
       report_race(check, address, cell.read, cell.read_pc, false);
   }
   if (check.owner != nullptr && cell.read.is_many() && cell.read.launch() == check.launch)
@@ -281,6 +285,8 @@ Check make_check(const AccessCheck& access, Block* owner) {
 
 void check_access(const AccessCheck& access, Block& owner, std::uint64_t address,
                   std::uint64_t bytes) {
+  if (&owner != access.observer && access.actor == access.thread)
+    note_remote_access(access, owner, address);
   const Check check = make_check(access, &owner);
   const std::uint64_t from_dynamic = address - reinterpret_cast<std::uint64_t>(owner.shared);
   if (from_dynamic < kSharedBytes) {

@@ -58,10 +58,19 @@ inline void raise_clocks(std::uint32_t* __restrict to, const std::uint32_t* __re
   }
 }
 
-/// What is known of some blocks: everything up to `floor` of every thread, and more of actors.
+/// How far the knowledge of an access reaches: what it wrote is seen, or it is only over, as after
+/// an arrival that releases nothing to other blocks: then a place that it read may be written.
+enum class Reach : std::uint8_t { seen, over };
+
+/// What is known of some blocks: everything up to `floor` of every thread, and more of actors. What
+/// is only known to be over has entries of its own.
 struct Knowledge {
+  static constexpr std::uint32_t kOver = 1u << 31;  // beside a block's number
+  static std::uint32_t key(std::uint32_t block, Reach reach) {
+    return reach == Reach::over ? block | kOver : block;
+  }
   struct OfBlock {
-    std::uint32_t block = 0;
+    std::uint32_t block = 0;  // a key()
     std::uint32_t floor = 0;
     std::vector<std::uint32_t> actors{};  // empty, or a clock for each
     void join(const OfBlock& other) {
@@ -88,8 +97,8 @@ struct Knowledge {
       if (of.block == block) return of;
     return blocks.emplace_back(OfBlock{block});
   }
-  void join(const Knowledge& other) {
-    for (const OfBlock& theirs : other.blocks) of(theirs.block).join(theirs);
+  void join(const Knowledge& other, Reach reach = Reach::seen) {
+    for (const OfBlock& theirs : other.blocks) of(key(theirs.block, reach)).join(theirs);
   }
 };
 

@@ -88,8 +88,9 @@ struct Thread {
   // Fences: what it had done, and knew of all threads, at its last one.
   std::uint32_t fenced_clock = 0, fenced_floor = 0;
   std::uint32_t proxy_clock = 0, proxy_floor = 0;
-  std::uint64_t cluster_phase = 0;  // of the cluster's barrier, when it arrived
-  bool knows_grid_ahead = false;    // that the kernel ahead has ended
+  std::uint64_t cluster_arrivals = 0;  // at the cluster's barrier
+  std::uint64_t cluster_waits = 0;     // the same, when it last waited there
+  bool knows_grid_ahead = false;       // that the kernel ahead has ended
   // A loop that waits with atomics: the address of the last that changed nothing, and how often.
   std::uint64_t spin_address = 0;
   std::uint32_t spins = 0;
@@ -123,48 +124,61 @@ struct NamedBarrier {
 };
 
 /// The actors that read a cell of shared memory and are not ordered among each other: a short list,
-/// or a clock for each actor where there are many.
+/// or a clock for each actor of the block where there are many.
 class ReadSet {
  public:
   void clear() {
     count_ = 0;
     all_.clear();
+    others_.clear();
   }
-  void add(int actor, std::uint32_t clock) {
+  /// `block`: whose memory it is; most readers are its own.
+  void add(Epoch reader, std::uint32_t block) {
     if (!all_.empty()) {
-      all_[static_cast<std::size_t>(actor)] = clock;
+      if (reader.block() == block)
+        all_[static_cast<std::size_t>(reader.actor())] = reader.clock();
+      else
+        others_[{reader.block(), reader.actor()}] = reader;
       return;
     }
     for (std::size_t i = 0; i < count_; ++i)
-      if (few_[i].actor == actor) {
-        few_[i].clock = clock;
+      if (few_[i].actor() == reader.actor() && few_[i].block() == reader.block()) {
+        few_[i] = reader;
         return;
       }
     if (count_ < few_.size()) {
-      few_[count_++] = {actor, clock};
+      few_[count_++] = reader;
       return;
     }
     all_.assign(kActors, 0);
-    for (const Reader& reader : few_) all_[static_cast<std::size_t>(reader.actor)] = reader.clock;
-    all_[static_cast<std::size_t>(actor)] = clock;
+    for (const Epoch& one : few_) add(one, block);
+    add(reader, block);
   }
-  /// Calls function(actor, clock) until it returns false.
+  /// Calls function(reader) until it returns false; `own` is of the block whose memory it is.
   template <class Function>
-  void each(Function function) const {
+  void each(Epoch own, Function function) const {
     for (std::size_t i = 0; all_.empty() && i < count_; ++i)
-      if (!function(few_[i].actor, few_[i].clock)) return;
+      if (!function(few_[i])) return;
     for (std::size_t i = 0; i < all_.size(); ++i)
-      if (all_[i] != 0 && !function(static_cast<int>(i), all_[i])) return;
+      if (all_[i] != 0 && !function(Epoch::make(own.launch(), own.block(), int(i), all_[i])))
+        return;
+    for (const auto& [who, reader] : others_)
+      if (!function(reader)) return;
   }
 
  private:
-  struct Reader {
-    int actor;
-    std::uint32_t clock;
-  };
-  std::array<Reader, 8> few_{};
+  std::array<Epoch, 8> few_{};
   std::size_t count_ = 0;
   std::vector<std::uint32_t> all_;
+  std::map<std::pair<std::uint32_t, int>, Epoch> others_;
+};
+
+/// Of a block's shared memory, by a thread of another block.
+struct RemoteAccess {
+  Epoch when;
+  std::uint64_t cluster_arrivals;  // that thread's, before it
+  std::uint32_t pc;
+  std::uint32_t address;  // in the window
 };
 
 /// What the engines of a block keep: mbarriers, groups of copies, matrix operations. Made by
@@ -207,6 +221,8 @@ struct Block {
   std::size_t read_sets_used = 0;
   std::vector<std::uint32_t> free_read_sets;  // of these
   std::unique_ptr<Engines, EnginesDeleter> engines;
+  /// The last access of its shared memory by each thread of another block, by block and thread.
+  std::map<std::pair<std::uint32_t, int>, RemoteAccess> remote;
 
   [[nodiscard]] int warp_count() const { return (thread_count + kLanes - 1) / kLanes; }
   Thread& operator[](int thread) { return threads[static_cast<std::size_t>(thread)]; }
@@ -382,8 +398,9 @@ void finish_pending(Block& block, const std::function<bool(std::uint64_t serial)
 [[noreturn]] void abandon();
 
 // --- barriers (barriers.cc)
-/// The current thread of `block` has returned: barriers no longer wait for it.
+/// A thread of `block` has returned: barriers no longer wait for it.
 void thread_left_barrier(Block& block);
+void thread_left_cluster(Block& block, const Thread& thread);
 /// Joins the knowledge of these threads of a block, as a barrier of them does.
 void join_threads(Block& block, const std::vector<std::uint16_t>& threads);
 
@@ -396,11 +413,13 @@ std::uint64_t gather_warp(std::uint32_t kind, std::uint32_t mask, std::uint64_t 
                           FunctionRef<void(Warp&, std::uint32_t lanes)> complete);
 
 // --- time (ordering.cc)
-[[nodiscard]] bool is_ordered(const Block& block, const Thread& thread, int number, Epoch before);
+/// Whether the thread knows that `before` has been, to that reach.
+[[nodiscard]] bool is_ordered(const Block& block, const Thread& thread, int number, Epoch before,
+                              Reach reach = Reach::seen);
 void tick(Block& block, Thread& thread);
-/// Adds what `thread` knows to `known`, and moves its clock on.
-void publish(Knowledge& known, Block& block, int thread);
-void learn(Block& block, int thread, const Knowledge& known);
+/// Adds what `thread` knows to `known`, as far as `reach`, and moves its clock on.
+void publish(Knowledge& known, Block& block, int thread, Reach reach = Reach::seen);
+void learn(Block& block, int thread, const Knowledge& known, Reach reach = Reach::seen);
 /// The same for an engine: it has done everything up to `clock`.
 void publish_actor(Knowledge& known, const Block& block, int actor, std::uint32_t clock);
 void learn_actor(Block& block, int thread, int actor, std::uint32_t clock);
@@ -467,6 +486,12 @@ void log_access(std::uint64_t address, std::uint32_t bytes, MemorySpace space, A
 /// A range of global memory is read, written or both: its sectors are marked as touched, and what
 /// L2 asks of DRAM for them is counted. How many lines of L2 they lie in.
 std::uint64_t touch_global(std::uint64_t address, std::uint64_t bytes, bool is_read, bool is_write);
+
+// --- how long shared memory lasts (remote_access.cc)
+/// A thread is about to access shared memory of `owner`, another block.
+void note_remote_access(const AccessCheck& access, Block& owner, std::uint64_t address);
+/// The block has ended: its shared memory is gone, so that accesses of others must come before.
+void end_remote_accesses(Block& block);
 
 // --- findings (findings.cc)
 void report(FindingKind kind, std::uint32_t pc, std::uint32_t other_pc, std::string text);

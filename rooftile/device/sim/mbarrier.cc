@@ -104,11 +104,22 @@ void take_arrivals(Block& owner, MbarrierState& barrier, std::uint32_t count, st
   update(owner, barrier, pc);
 }
 
+/// What an arrival makes known of the thread: to the block of the barrier alone, or to the cluster.
+void release(MbarrierState& barrier, const Block& owner, Scope scope) {
+  Block& block = *worker()->block;
+  if (&owner == &block)
+    publish(barrier.arriving.in_block, block, worker()->thread);
+  else if (scope == Scope::cluster)
+    publish(barrier.arriving.to_cluster, block, worker()->thread);
+  else
+    publish(barrier.arriving.in_block, block, worker()->thread, Reach::over);
+}
+
 std::uint64_t arrive(const SharedPlace& place, const char* what, std::uint32_t count,
-                     std::uint32_t bytes, std::uint32_t pc) {
+                     std::uint32_t bytes, Scope scope, std::uint32_t pc) {
   MbarrierState& barrier = live_barrier(*place.owner, place.address, what, pc);
   const std::uint64_t token = barrier.phase;
-  publish(barrier.arriving, *worker()->block, worker()->thread);
+  release(barrier, *place.owner, scope);
   expect(*place.owner, barrier, bytes, pc);
   take_arrivals(*place.owner, barrier, count, pc);
   return token;
@@ -124,7 +135,7 @@ SharedPlace own_place(const void* pointer, const char* what, std::uint32_t pc) {
 }
 
 /// Waits until the phase is over; not `until_done`: lets others run once and looks again.
-bool wait(MbarrierState& barrier, std::int64_t phase, bool until_done) {
+bool wait(MbarrierState& barrier, std::int64_t phase, bool until_done, Scope scope) {
   Block& block = *worker()->block;
   if (barrier.phase <= phase && !until_done) yield();
   while (barrier.phase <= phase) {
@@ -132,7 +143,11 @@ bool wait(MbarrierState& barrier, std::int64_t phase, bool until_done) {
     barrier.waiting.push_back(static_cast<std::uint16_t>(worker()->thread));
     block_thread(State::mbarrier, barrier.address, static_cast<std::uint32_t>(phase & 1));
   }
-  if (worker()->launch.options.check) learn(block, worker()->thread, barrier.done);
+  if (worker()->launch.options.check) {
+    learn(block, worker()->thread, barrier.done.in_block);
+    learn(block, worker()->thread, barrier.done.to_cluster,
+          scope == Scope::cluster ? Reach::seen : Reach::over);
+  }
   barrier.waited_clock = std::max(barrier.waited_clock, barrier.clock() - 1);
   return true;
 }
@@ -180,7 +195,7 @@ Transaction begin_transaction(Block& owner, std::uint32_t address, const char* w
 void complete_transaction(const Transaction& transaction, std::uint32_t bytes) {
   Block& owner = *transaction.owner;
   MbarrierState& barrier = *transaction.barrier;
-  publish_actor(barrier.arriving, owner, barrier.agent, transaction.clock);
+  publish_actor(barrier.arriving.in_block, owner, barrier.agent, transaction.clock);
   barrier.bytes -= bytes;
   if (barrier.phase != transaction.phase)
     misuse(transaction.pc, "a copy for " + name_of(owner, barrier.address) +
@@ -196,7 +211,7 @@ MbarrierState& generic_barrier(Block& owner, std::uint32_t address, const char* 
 }
 
 void arrive_for(Block& owner, MbarrierState& barrier, const Knowledge& known, std::uint32_t pc) {
-  barrier.arriving.join(known);
+  barrier.arriving.in_block.join(known);
   take_arrivals(owner, barrier, 1, pc);
 }
 
@@ -252,14 +267,15 @@ void mbarrier_invalidate(void* pointer) {
 
 std::uint64_t mbarrier_arrive(void* pointer, std::uint32_t count, std::uint32_t bytes) {
   const std::uint32_t pc = ROOFTILE_SIM_PC;
-  return arrive(own_place(pointer, "mbarrier.arrive", pc), "mbarrier.arrive", count, bytes, pc);
+  return arrive(own_place(pointer, "mbarrier.arrive", pc), "mbarrier.arrive", count, bytes,
+                Scope::block, pc);
 }
 
-void mbarrier_arrive_cluster(void* pointer, std::uint32_t count, std::uint32_t bytes) {
+void mbarrier_arrive_cluster(void* pointer, std::uint32_t count, std::uint32_t bytes, Scope scope) {
   const std::uint32_t pc = ROOFTILE_SIM_PC;
   const SharedPlace place = shared_place(pointer, "mbarrier.arrive", pc);
   if (place.owner != worker()->block) ++worker()->counters[SimCounter::remote_shared_accesses];
-  arrive(place, "mbarrier.arrive", count, bytes, pc);
+  arrive(place, "mbarrier.arrive", count, bytes, scope, pc);
 }
 
 void mbarrier_expect(void* pointer, std::uint32_t bytes, bool in_cluster) {
@@ -271,7 +287,7 @@ void mbarrier_expect(void* pointer, std::uint32_t bytes, bool in_cluster) {
   expect(*place.owner, barrier, bytes, pc);
 }
 
-bool mbarrier_wait_parity(void* pointer, std::uint32_t parity, bool until_done) {
+bool mbarrier_wait_parity(void* pointer, std::uint32_t parity, bool until_done, Scope scope) {
   const std::uint32_t pc = ROOFTILE_SIM_PC;
   const SharedPlace place = own_place(pointer, "mbarrier.try_wait", pc);
   MbarrierState& barrier = live_barrier(*place.owner, place.address, "mbarrier.try_wait", pc);
@@ -280,7 +296,7 @@ bool mbarrier_wait_parity(void* pointer, std::uint32_t parity, bool until_done) 
            "mbarrier.try_wait: a parity of " + std::to_string(parity) + " is not 0 or 1");
   // The phase of that parity is the current one, or was the one before.
   const std::int64_t current = barrier.phase;
-  return wait(barrier, (barrier.phase & 1) == parity ? current : current - 1, until_done);
+  return wait(barrier, (barrier.phase & 1) == parity ? current : current - 1, until_done, scope);
 }
 
 bool mbarrier_wait_token(void* pointer, std::uint64_t token, bool until_done) {
@@ -292,7 +308,7 @@ bool mbarrier_wait_token(void* pointer, std::uint64_t token, bool until_done) {
            "mbarrier.try_wait: a token of phase " + std::to_string(token) + ", but " +
                name_of(*place.owner, place.address) + " is in phase " +
                std::to_string(barrier.phase) + ": only this and the one before can be asked for");
-  return wait(barrier, static_cast<std::int64_t>(token), until_done);
+  return wait(barrier, static_cast<std::int64_t>(token), until_done, Scope::block);
 }
 
 void fence_mbarrier_init() {

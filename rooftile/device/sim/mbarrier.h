@@ -24,8 +24,17 @@ struct MbarrierState {
   std::uint32_t waited_clock = 0;  // up to which some thread has waited
   std::uint32_t issued_clock = 0;  // of the last copy
   std::uint32_t issued_pc = 0;
-  Knowledge arriving{};  // of those that arrived in this phase
-  Knowledge done{};      // of all phases that are over
+  /// What arrivals of the block itself release, and those of others to who waits for the cluster.
+  struct Released {
+    Knowledge in_block{};
+    Knowledge to_cluster{};
+    void join(const Released& other) {
+      in_block.join(other.in_block);
+      to_cluster.join(other.to_cluster);
+    }
+  };
+  Released arriving{};  // in this phase
+  Released done{};      // in all phases that are over
   std::vector<std::uint16_t> waiting{};
 
   /// The agent's clock of what completes in the current phase.

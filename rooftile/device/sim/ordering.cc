@@ -4,14 +4,16 @@
 
 namespace rooftile::sim {
 
-bool is_ordered(const Block& block, const Thread& thread, int number, Epoch before) {
+bool is_ordered(const Block& block, const Thread& thread, int number, Epoch before, Reach reach) {
   const int actor = before.actor();
   const std::uint32_t clock = before.clock();
-  if (before.block() != block.number % Epoch::kBlocks) {
+  const auto is_known_as = [&](Reach as) {
     if (thread.foreign == nullptr) return false;
-    const Knowledge::OfBlock* known = thread.foreign->find(before.block());
+    const Knowledge::OfBlock* known = thread.foreign->find(Knowledge::key(before.block(), as));
     return known != nullptr && known->has(actor, clock);
-  }
+  };
+  if (reach == Reach::over && is_known_as(Reach::over)) return true;
+  if (before.block() != block.number % Epoch::kBlocks) return is_known_as(Reach::seen);
   if (actor == number) return true;
   if (actor < kMaxThreads) {
     if (clock <= thread.floor) return true;
@@ -24,9 +26,9 @@ void tick(Block& block, Thread& thread) {
   block.latest_clock = std::max(block.latest_clock, ++thread.clock);
 }
 
-void publish(Knowledge& known, Block& block, int number) {
+void publish(Knowledge& known, Block& block, int number, Reach reach) {
   Thread& thread = block[number];
-  Knowledge::OfBlock& mine = known.of(block.number % Epoch::kBlocks);
+  Knowledge::OfBlock& mine = known.of(Knowledge::key(block.number % Epoch::kBlocks, reach));
   mine.floor = std::max(mine.floor, thread.floor);
   if (mine.actors.empty()) mine.actors.assign(kActors, 0);
   if (thread.actors != nullptr) raise_clocks(mine.actors.data(), thread.actors);
@@ -39,16 +41,17 @@ void publish(Knowledge& known, Block& block, int number) {
   }
   std::uint32_t& own = mine.actors[static_cast<std::size_t>(number)];
   own = std::max(own, thread.clock);
-  if (thread.foreign != nullptr) known.join(*thread.foreign);
+  if (thread.foreign != nullptr) known.join(*thread.foreign, reach);
   tick(block, thread);
 }
 
-void learn(Block& block, int number, const Knowledge& known) {
+void learn(Block& block, int number, const Knowledge& known, Reach reach) {
   Thread& thread = block[number];
   for (const Knowledge::OfBlock& of : known.blocks) {
-    if (of.block != block.number % Epoch::kBlocks) {
+    const std::uint32_t key = Knowledge::key(of.block, reach);
+    if (key != block.number % Epoch::kBlocks) {
       if (thread.foreign == nullptr) thread.foreign = std::make_unique<Knowledge>();
-      thread.foreign->of(of.block).join(of);
+      thread.foreign->of(key).join(of);
       block.has_foreign = true;
       continue;
     }

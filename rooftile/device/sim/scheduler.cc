@@ -317,6 +317,7 @@ namespace {
 
 void end_block(Worker& self, Block& block) {
   end_engines(block);
+  end_remote_accesses(block);
   self.counters[SimCounter::blocks] += 1;
   self.counters[SimCounter::threads] += static_cast<std::uint64_t>(block.thread_count);
   note_progress();
@@ -334,6 +335,7 @@ void finish_thread(Worker& self) {
   }
   --block.live;
   thread_left_barrier(block);
+  thread_left_cluster(block, block[self.thread]);
   if (block.live == 0) end_block(self, block);
 }
 

@@ -97,7 +97,7 @@ __device__ __forceinline__ void mbarrier_arrive_cluster(Mbarrier* barrier, uint3
                "r"(count)
                : "memory");
 #else
-  sim::mbarrier_arrive_cluster(barrier, count, 0);
+  sim::mbarrier_arrive_cluster(barrier, count, 0, sim::Scope::cluster);
 #endif
 }
 
@@ -110,7 +110,7 @@ __device__ __forceinline__ void mbarrier_arrive_remote(Mbarrier* barrier) {
   asm volatile("mbarrier.arrive.shared::cluster.b64 _, [%0];" ::"r"(shared_address(barrier))
                : "memory");
 #else
-  sim::mbarrier_arrive_cluster(barrier, 1, 0);
+  sim::mbarrier_arrive_cluster(barrier, 1, 0, sim::Scope::block);
 #endif
 }
 
@@ -123,7 +123,7 @@ __device__ __forceinline__ void mbarrier_arrive_expect_tx_cluster(Mbarrier* barr
                "r"(bytes)
                : "memory");
 #else
-  sim::mbarrier_arrive_cluster(barrier, 1, bytes);
+  sim::mbarrier_arrive_cluster(barrier, 1, bytes, sim::Scope::cluster);
 #endif
 }
 
@@ -187,7 +187,7 @@ __device__ __forceinline__ bool mbarrier_try_wait_cluster(Mbarrier* barrier, uin
       : "memory");
   return done != 0;
 #else
-  return sim::mbarrier_wait_parity(barrier, parity, false);
+  return sim::mbarrier_wait_parity(barrier, parity, false, sim::Scope::cluster);
 #endif
 }
 
@@ -215,7 +215,7 @@ __device__ __forceinline__ void mbarrier_wait_cluster(Mbarrier* barrier, uint32_
   while (!mbarrier_try_wait_cluster(barrier, parity)) {
   }
 #else
-  sim::mbarrier_wait_parity(barrier, parity, true);
+  sim::mbarrier_wait_parity(barrier, parity, true, sim::Scope::cluster);
 #endif
 }
 

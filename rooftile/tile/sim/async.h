@@ -17,11 +17,14 @@ void mbarrier_init(void* barrier, uint32_t count);
 void mbarrier_invalidate(void* barrier);
 /// First expects `bytes` more, then arrives `count` times. Returns the phase, as a token.
 uint64_t mbarrier_arrive(void* barrier, uint32_t count, uint32_t bytes);
-void mbarrier_arrive_cluster(void* barrier, uint32_t count, uint32_t bytes);
+/// At a barrier of any block of the cluster; `scope` is that of the release.
+void mbarrier_arrive_cluster(void* barrier, uint32_t count, uint32_t bytes, Scope scope);
 void mbarrier_expect(void* barrier, uint32_t bytes, bool in_cluster);
 /// True when the phase of that parity (of that token) is over. `until_done`: returns only then;
 /// else other threads may run once before the answer is false.
-bool mbarrier_wait_parity(void* barrier, uint32_t parity, bool until_done);
+/// `scope`: that of the acquire; what other blocks released is seen with that of the cluster.
+bool mbarrier_wait_parity(void* barrier, uint32_t parity, bool until_done,
+                          Scope scope = Scope::block);
 bool mbarrier_wait_token(void* barrier, uint64_t token, bool until_done);
 void fence_mbarrier_init();
 void fence_proxy_async(bool of_shared, bool of_global);

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// How long shared memory lasts that other blocks of a cluster access: until its block has ended.
+// Who accesses it must have been waited for by then: at the cluster's barrier, even a relaxed one,
+// or by whatever else orders the access before the end of a thread of that block.
+#include <algorithm>
+
+#include "rooftile/device/sim/machine.h"
+
+namespace rooftile::sim {
+namespace {
+
+bool waits_for(Block& block, const RemoteAccess& access) {
+  for (int t = 0; t < block.thread_count; ++t)
+    if (block[t].cluster_waits > access.cluster_arrivals ||
+        is_ordered(block, block[t], t, access.when, Reach::over))
+      return true;
+  return false;
+}
+
+}  // namespace
+
+void note_remote_access(const AccessCheck& access, Block& owner, std::uint64_t address) {
+  Block& observer = *access.observer;
+  if (owner.live == 0) {
+    if (is_new_finding(FindingKind::out_of_bounds, access.pc, 0))
+      report(FindingKind::out_of_bounds, access.pc, 0,
+             describe_actor(observer, access.thread) + " accesses " +
+                 describe_shared(owner, address) + " of " + describe_block(owner) +
+                 ", which has ended");
+    return;
+  }
+  const Epoch when =
+      Epoch::make(observer.worker.launch.serial, observer.number, access.thread, access.clock);
+  owner.remote[{observer.number, access.thread}] = {when, observer[access.thread].cluster_arrivals,
+                                                    access.pc, window_address(owner, address)};
+}
+
+void end_remote_accesses(Block& block) {
+  for (const auto& [who, access] : block.remote) {
+    if (waits_for(block, access)) continue;
+    if (!is_new_finding(FindingKind::out_of_bounds, access.pc, 0)) continue;
+    const auto place = reinterpret_cast<std::uint64_t>(window_pointer(block, access.address));
+    const auto& all = block.cluster->blocks;
+    const auto other = std::find_if(all.begin(), all.end(),
+                                    [&](const auto& each) { return each->number == who.first; });
+    report(FindingKind::out_of_bounds, access.pc, 0,
+           describe_actor(**other, who.second) + " accesses " + describe_shared(block, place) +
+               " of " + describe_block(block) +
+               ", which may have ended by then: it waits for nothing that comes after the access");
+  }
+}
+
+}  // namespace rooftile::sim
