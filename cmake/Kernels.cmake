@@ -9,12 +9,13 @@ set(ROOFTILE_NVCC_PASS "${CMAKE_CURRENT_LIST_DIR}/nvcc_pass.cmake")
 # The simulator is a runtime for the calls that GCC's thread sanitizer puts before every load and
 # store; its own library is not linked. The optimisations that are off merge, split or invent accesses,
 # which would not be those of the source; or take it for granted that indices stay within arrays, which
-# is checked.
+# is checked. Sibling calls would lose the line of a call at a function's end.
 set(ROOFTILE_SIM_FLAGS -std=c++20 -O2 -g1 -x c++ -DROOFTILE_SIM_PASS=1
     -fsanitize=thread,bounds --param tsan-instrument-func-entry-exit=0 -fno-tree-sra -fno-ipa-sra
     -fno-tree-vectorize -fno-tree-slp-vectorize -fno-store-merging -fno-tree-loop-distribute-patterns
-    -fno-strict-aliasing -fno-aggressive-loop-optimizations -ffp-contract=off -fno-stack-protector
-    -fcf-protection=none -fPIC -fno-gnu-unique -fvisibility=hidden -Wall -Wextra -Wshadow)
+    -fno-strict-aliasing -fno-aggressive-loop-optimizations -ffp-contract=off
+    -fno-optimize-sibling-calls -fno-stack-protector -fcf-protection=none -fPIC -fno-gnu-unique
+    -fvisibility=hidden -Wall -Wextra -Wshadow)
 
 # Why only the table stays global: the linker would take one of an inline function of this pass and the
 # same one of a pass without the simulator's calls. Why another name: see device/sim/array_bounds.cc.

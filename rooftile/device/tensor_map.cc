@@ -12,6 +12,7 @@ constexpr std::int64_t kMostExtent = std::int64_t{1} << 32;
 constexpr std::int64_t kMostStride = std::int64_t{1} << 40;
 constexpr std::int32_t kMostBox = 256;
 constexpr std::int32_t kMostElementStride = 8;
+constexpr std::int64_t kMostBoxBytes = 228 << 10;  // found on an H200: its shared memory
 constexpr std::int64_t kAlignment = 16;
 
 void check_dimension(const TensorMapSpec& spec, std::size_t d) {
@@ -42,6 +43,14 @@ void check_inner_box(const TensorMapSpec& spec) {
                std::to_string(most) + " bytes allows at most that");
 }
 
+void check_box_bytes(const TensorMapSpec& spec) {
+  std::int64_t bytes = info(spec.dtype).unit_bytes;
+  for (std::size_t d = 0; d < static_cast<std::size_t>(spec.rank); ++d) bytes *= spec.box[d];
+  if (bytes > kMostBoxBytes)
+    fail_input("tensor map: the box has " + std::to_string(bytes) + " bytes, at most " +
+               std::to_string(kMostBoxBytes));
+}
+
 }  // namespace
 
 void check_tensor_map(const TensorMapSpec& spec) {
@@ -57,6 +66,7 @@ void check_tensor_map(const TensorMapSpec& spec) {
                " outside of the tensor cannot be NaN");
   for (std::size_t d = 0; d < static_cast<std::size_t>(spec.rank); ++d) check_dimension(spec, d);
   check_inner_box(spec);
+  check_box_bytes(spec);
 }
 
 TensorMap make_tensor_map(Device& device, const TensorMapSpec& spec) {

@@ -39,6 +39,10 @@ TEST(TensorMap, AllowsWhatTmaCan) {
   EXPECT_EQ(refusal([](TensorMapSpec&) {}), "nothing thrown");
   EXPECT_EQ(refusal([](auto& s) { s.extent[1] = std::int64_t{1} << 32; }), "nothing thrown");
   EXPECT_EQ(refusal([](auto& s) { s.swizzle = Swizzle::none, s.box[0] = 256; }), "nothing thrown");
+  // As on an H200: rows that overlap, extents that end within 16 bytes.
+  EXPECT_EQ(refusal([](auto& s) { s.stride_bytes[1] = 0; }), "nothing thrown");
+  EXPECT_EQ(refusal([](auto& s) { s.stride_bytes[1] = 16; }), "nothing thrown");
+  EXPECT_EQ(refusal([](auto& s) { s.extent[0] = 123; }), "nothing thrown");
 }
 
 TEST(TensorMap, NamesTheRuleThatIsBroken) {
@@ -58,6 +62,12 @@ TEST(TensorMap, NamesTheRuleThatIsBroken) {
   EXPECT_THAT(refusal([](auto& s) { s.element_stride[0] = 9; }), HasSubstr("element stride 9"));
   EXPECT_THAT(refusal([](auto& s) { s.box[0] = 4; }), HasSubstr("8 bytes wide"));
   EXPECT_THAT(refusal([](auto& s) { s.box[0] = 72; }), HasSubstr("swizzle of 128"));
+  EXPECT_THAT(refusal([](auto& s) { s.swizzle = Swizzle::none, s.box = {256, 256}, s.rank = 2; }),
+              "nothing thrown");
+  EXPECT_THAT(refusal([](auto& s) {
+                s.rank = 3, s.extent[2] = 8, s.stride_bytes[2] = 16, s.box = {64, 256, 8};
+              }),
+              HasSubstr("262144 bytes, at most 233472"));
 }
 
 TEST(TensorMap, NeedsADeviceThatHasTma) {

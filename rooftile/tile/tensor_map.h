@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The descriptor of a tensor in global memory that TMA copies boxes of, as a kernel's parameter:
 //   __global__ void kernel(const __grid_constant__ rooftile::TensorMap map)
-// Made on the host by Device::tensor_map(). On a GPU it is a CUtensorMap; the simulator has its
-// own.
+// Made on the host by make_tensor_map() of device/tensor_map.h. On a GPU it is a CUtensorMap; the
+// simulator has its own.
 #pragma once
 
 #include "rooftile/base/api.h"

@@ -22,6 +22,12 @@ elseif(STEP STREQUAL "find_package")
   # Why not under a sanitizer: the simulator is one itself.
   if(NOT CXXFLAGS)
     run("${WORK}/build/own_kernel")
+    # Stripped, it must be refused and not be said to have faults.
+    run(strip -o "${WORK}/stripped" "${WORK}/build/own_kernel")
+    execute_process(COMMAND "${WORK}/stripped" OUTPUT_VARIABLE said RESULT_VARIABLE status)
+    if(status EQUAL 0 OR NOT said MATCHES "stripped was stripped of its symbols")
+      message(FATAL_ERROR "a stripped program says: ${said}")
+    endif()
   endif()
 
 elseif(STEP STREQUAL "pkg_config")

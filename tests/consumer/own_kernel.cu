@@ -7,8 +7,11 @@
 #include <rooftile/tile/language.h>
 
 __global__ void saxpy(int n, float a, const float* x, float* y) {
+  __shared__ float scaled[128];
   const int i = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
-  if (i < n) y[i] = a * x[i] + y[i];
+  if (i >= n) return;
+  scaled[threadIdx.x] = a * x[i];
+  y[i] = scaled[threadIdx.x] + y[i];
 }
 
 #else

@@ -144,7 +144,8 @@ __global__ void hand_over(const float* in, float* out) {
 }
 
 // 1: a shuffle whose mask lacks lanes that execute it. 2: lanes in different operations.
-// 3: a block barrier that a part of the block never reaches, since it waits for a warp.
+// 3: a block barrier that a part of the block never reaches, since it waits for a warp. 4: lanes at
+// different barriers of the block, which count each other.
 template <int kFault>
 __global__ void together(const float* in, float* out) {
   const int t = static_cast<int>(threadIdx.x);
@@ -160,8 +161,13 @@ __global__ void together(const float* in, float* out) {
     if (t % 32 < 16) __syncthreads();
     value = warp_sum(value, kAll);
     if (t % 32 >= 16) __syncthreads();
+  } else if (kFault == 4) {
+    if (t % 32 < 16) __syncthreads();
+    value += 1;
+    if (t % 32 >= 16) __syncthreads();
   } else {
     value = warp_sum(value, kAll);
+    __syncthreads();
   }
   out[t] = value;
 }
@@ -241,8 +247,8 @@ ROOFTILE_KERNEL_TABLE(core_kernels, ENTRY(reverse<0>), ENTRY(reverse<1>), ENTRY(
                       ENTRY(sum_all<0>), ENTRY(sum_all<1>), ENTRY(sum_all<2>), ENTRY(meet<0>),
                       ENTRY(meet<1>), ENTRY(hand_over<0>), ENTRY(hand_over<1>), ENTRY(hand_over<2>),
                       ENTRY(hand_over<3>), ENTRY(together<0>), ENTRY(together<1>),
-                      ENTRY(together<2>), ENTRY(together<3>), ENTRY(in_place<0>),
-                      ENTRY(in_place<1>), ENTRY(in_place<2>), ENTRY(in_common<0>),
-                      ENTRY(in_common<1>), ENTRY(in_common<2>), ENTRY(behind<0>), ENTRY(behind<1>),
-                      ENTRY(behind<2>), ENTRY(behind_one), ENTRY(copy), ENTRY(stop),
-                      ENTRY(histogram), ENTRY(leave_early))
+                      ENTRY(together<2>), ENTRY(together<3>), ENTRY(together<4>),
+                      ENTRY(in_place<0>), ENTRY(in_place<1>), ENTRY(in_place<2>),
+                      ENTRY(in_common<0>), ENTRY(in_common<1>), ENTRY(in_common<2>),
+                      ENTRY(behind<0>), ENTRY(behind<1>), ENTRY(behind<2>), ENTRY(behind_one),
+                      ENTRY(copy), ENTRY(stop), ENTRY(histogram), ENTRY(leave_early))

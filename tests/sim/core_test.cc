@@ -145,9 +145,9 @@ INSTANTIATE_TEST_SUITE_P(
                     Planted{"meet", 1, livelock}, Planted{"hand_over", 1, deadlock},
                     Planted{"hand_over", 2, barrier_misuse}, Planted{"hand_over", 3, race},
                     Planted{"together", 1, divergence}, Planted{"together", 2, divergence},
-                    Planted{"together", 3, deadlock}, Planted{"in_place", 1, race},
-                    Planted{"in_place", 2, race}, Planted{"in_common", 1, race},
-                    Planted{"in_common", 2, race}),
+                    Planted{"together", 3, deadlock}, Planted{"together", 4, divergence},
+                    Planted{"in_place", 1, race}, Planted{"in_place", 2, race},
+                    Planted{"in_common", 1, race}, Planted{"in_common", 2, race}),
     [](const auto& test) { return test.param.kernel + std::to_string(test.param.fault); });
 
 TEST(SimCore, ResultsAreThoseOfTheSource) {

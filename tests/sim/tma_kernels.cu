@@ -164,6 +164,22 @@ __global__ void reduce_box(const __grid_constant__ TensorMap map, const uint32_t
   bulk_wait<0>();
 }
 
+/// Of a tensor of one or two dimensions.
+template <int kRank>
+__global__ void store_box(const __grid_constant__ TensorMap map, const uint32_t* in) {
+  ROOFTILE_DYNAMIC_SHARED(box);
+  reinterpret_cast<uint32_t*>(box)[threadIdx.x] = in[threadIdx.x];
+  fence_proxy_async();
+  __syncthreads();
+  if (threadIdx.x != 0) return;
+  if constexpr (kRank == 1)
+    tma_store(&map, box_at(0), box);
+  else
+    tma_store(&map, box_at(0, 0), box);
+  bulk_commit();
+  bulk_wait<0>();
+}
+
 /// Numbers that the kernel itself writes to global memory, then loads.
 template <int kFault>
 __global__ void load_what_was_stored(const __grid_constant__ TensorMap map, int* global, int* out) {
@@ -225,6 +241,8 @@ ROOFTILE_KERNEL_TABLE(
     SUM_BOXES(other_rank), SUM_BOXES(nobody_waits), STORE_BOXES(none), STORE_BOXES(no_proxy_fence),
     STORE_BOXES(no_sync), STORE_BOXES(no_read_wait), STORE_BOXES(no_commit),
     STORE_BOXES(result_before_wait), STORE_BOXES(negative),
+    ROOFTILE_KERNEL_ENTRY(rooftile::tma_test::store_box<1>),
+    ROOFTILE_KERNEL_ENTRY(rooftile::tma_test::store_box<2>),
     ROOFTILE_KERNEL_ENTRY(rooftile::tma_test::reduce_box<0>),
     ROOFTILE_KERNEL_ENTRY(rooftile::tma_test::reduce_box<1>),
     ROOFTILE_KERNEL_ENTRY(rooftile::tma_test::reduce_box<2>),

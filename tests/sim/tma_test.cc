@@ -2,6 +2,7 @@
 // TMA in the simulator: where each element of a box comes to lie, against the definition element by
 // element, and against what an H200 gave; and the faults of kernels around it.
 #include <cstring>
+#include <numeric>
 
 #include "fault_test_support.h"
 #include "rooftile/formats/bf16.h"
@@ -333,6 +334,47 @@ std::vector<std::uint32_t> reduced(int op, DType dtype, std::vector<std::uint32_
                SimOptions{}, map, in.data());
   EXPECT_TRUE(done.findings.empty()) << all_findings(done);
   return data.values();
+}
+
+/// 4 rows of 16-bit numbers of which the box, all ones, covers 32 columns from `column` on; the row
+/// of memory is 64. How many numbers of each row were written.
+std::vector<int> written(std::int64_t columns, std::int64_t rows, int column) {
+  const DeviceArray<std::uint32_t> in(std::vector<std::uint32_t>(64, 0x00010001));
+  const DeviceArray<std::uint16_t> out(std::vector<std::uint16_t>(4 * 64));
+  TensorMapSpec spec{.data = out.data() + column, .dtype = DType::i16, .rank = 2};
+  spec.extent = {columns - column, rows};
+  spec.stride_bytes = {0, 128};
+  spec.box = {32, 4};
+  const TensorMap map = make_tensor_map(sim_device(), spec);
+  const LaunchShape shape{.grid = {1}, .block = {64}, .dynamic_shared_bytes = 256};
+  expect_clean(tma_kernels, "rooftile::tma_test::store_box<2>", shape, map, in.data());
+  std::vector<int> counts;
+  const std::vector<std::uint16_t> values = out.values();
+  for (std::size_t r = 0; r < 4; ++r)
+    counts.push_back(std::accumulate(&values[r * 64], &values[r * 64] + 64, 0));
+  return counts;
+}
+
+// As an H200 does: rows are cut exactly, columns at multiples of 16 bytes.
+TEST(TmaStore, CutsAtMultiplesOf16Bytes) {
+  EXPECT_EQ(written(24, 3, 0), (std::vector{24, 24, 24, 0}));
+  EXPECT_EQ(written(25, 2, 0), (std::vector{32, 32, 0, 0}));
+  EXPECT_EQ(written(17, 4, 16), (std::vector{8, 8, 8, 8}));
+  EXPECT_EQ(written(1, 4, 0), (std::vector{8, 8, 8, 8}));
+}
+
+// The 16 bytes of the last row reach behind the memory that there is.
+TEST(TmaStore, WritesBehindTheLastRow) {
+  const DeviceArray<std::uint32_t> in(std::vector<std::uint32_t>(64, 1));
+  const DeviceArray<std::uint16_t> out(std::vector<std::uint16_t>(20));
+  TensorMapSpec spec{.data = out.data(), .dtype = DType::i16, .rank = 1};
+  spec.extent = {20};
+  spec.box = {128};
+  const TensorMap map = make_tensor_map(sim_device(), spec);
+  expect_finding(FindingKind::out_of_bounds, {"TMA store: writes 48 bytes", "past the end"},
+                 tma_kernels, "rooftile::tma_test::store_box<1>",
+                 LaunchShape{.grid = {1}, .block = {64}, .dynamic_shared_bytes = 256}, map,
+                 in.data());
 }
 
 std::uint32_t bits(float value) {

@@ -35,13 +35,29 @@ void share_foreign(Block& block, const std::vector<std::uint16_t>& threads) {
 void complete_block_barrier(Block& block, BlockVote kind) {
   ++worker()->counters[SimCounter::block_barriers];
   note_progress();
-  for (int w = 0; w < block.warp_count(); ++w) flush_warp(block, w);
+  for (int w = 0; w < block.warp_count(); ++w) {
+    block.warps[static_cast<std::size_t>(w)].sync_lanes = 0;
+    flush_warp(block, w);
+  }
   join_threads(block, block.barrier_waiting);
   const int votes = block.barrier_votes;
   block.barrier_result = kind == BlockVote::all   ? static_cast<int>(votes == block.barrier_arrived)
                          : kind == BlockVote::any ? static_cast<int>(votes != 0)
                                                   : votes;
   block.barrier_arrived = block.barrier_votes = 0;
+}
+
+/// The lanes of a warp execute the same __syncthreads(), in one place of the source: the compiler
+/// may have made several of one.
+void check_lanes(Block& block, int thread, std::uint32_t pc) {
+  Warp& warp = block.warps[static_cast<std::size_t>(thread / kLanes)];
+  if (warp.sync_lanes == 0) warp.sync_pc = pc;
+  warp.sync_lanes |= 1u << thread % kLanes;
+  if (pc == warp.sync_pc || !is_new_finding(FindingKind::divergence, pc, warp.sync_pc)) return;
+  const std::string other = source_line(warp.sync_pc);
+  if (source_line(pc) == other) return;
+  report(FindingKind::divergence, pc, warp.sync_pc,
+         describe_here() + " executes another __syncthreads() than lanes of its warp, at " + other);
 }
 
 void release_waiting(Block& block, int except) {
@@ -74,6 +90,7 @@ void join_threads(Block& block, const std::vector<std::uint16_t>& threads) {
 int sync_block(BlockVote kind, int predicate) {
   Block& block = *worker()->block;
   const int me = worker()->thread;
+  check_lanes(block, me, ROOFTILE_SIM_PC);
   block.barrier_waiting.push_back(static_cast<std::uint16_t>(me));
   block.barrier_votes += predicate != 0 ? 1 : 0;
   if (++block.barrier_arrived < block.live) {

@@ -123,6 +123,11 @@ std::unique_ptr<Launch, LaunchDeleter> make_launch(const GpuKernel& kernel,
   launch->may_overlap = shape.programmatic_overlap && follows_kernel;
   launch->call = reinterpret_cast<void (*)(void**)>(const_cast<void*>(kernel.simulated->code));
   launch->module = &Module::of(kernel.simulated->code);
+  if (launch->module->lacks_symbols())
+    throw Error(ErrorCode::unsupported,
+                launch->module->path() +
+                    " was stripped of its symbols, by which the simulator knows the __shared__"
+                    " variables of kernels: leave them in it (strip --strip-debug does)");
   launch->clusters = shape.grid.count() / shape.cluster.count();
   launch->resident_blocks = resident_blocks(shape, gpu);
   copy_arguments(*launch, args);

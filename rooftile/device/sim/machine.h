@@ -111,8 +111,10 @@ struct Warp {
   std::array<int, kLanes> width{};
   std::array<Gathering, kLanes> gatherings{};
   int gathering_count = 0;
-  std::uint32_t live = 0;    // lanes that have not returned
-  std::uint32_t logged = 0;  // lanes with accesses in their logs
+  std::uint32_t live = 0;        // lanes that have not returned
+  std::uint32_t logged = 0;      // lanes with accesses in their logs
+  std::uint32_t sync_lanes = 0;  // that have arrived at __syncthreads, the first of them at sync_pc
+  std::uint32_t sync_pc = 0;
   LoggedAccess* logs = nullptr;
 };
 

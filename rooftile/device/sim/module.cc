@@ -182,6 +182,7 @@ void Module::read_symbols() {
   const auto* sections = reinterpret_cast<const Elf64_Shdr*>(bytes + header->e_shoff);
   for (int i = 0; i < header->e_shnum; ++i) {
     if (sections[i].sh_type != SHT_SYMTAB) continue;
+    has_symbols_ = true;
     const auto* symbols = reinterpret_cast<const Elf64_Sym*>(bytes + sections[i].sh_offset);
     const auto* names =
         reinterpret_cast<const char*>(bytes + sections[sections[i].sh_link].sh_offset);

@@ -24,6 +24,9 @@ class Module {
 
   /// This thread's copy of the module's thread-local storage; null where it has none.
   [[nodiscard]] std::uint8_t* thread_local_storage() const;
+  /// Its __shared__ variables cannot be told apart: its symbols were stripped.
+  [[nodiscard]] bool lacks_symbols() const { return tls_bytes_ != 0 && !has_symbols_; }
+  [[nodiscard]] const std::string& path() const { return path_; }
   [[nodiscard]] const std::vector<SharedVariable>& variables() const { return variables_; }
   /// Whether the address lies in its code or its data, where constants are.
   [[nodiscard]] bool contains(std::uint64_t address) const {
@@ -39,6 +42,7 @@ class Module {
   std::uint64_t end_ = 0;
   std::size_t tls_module_ = 0;
   std::uint32_t tls_bytes_ = 0;
+  bool has_symbols_ = false;
   std::vector<SharedVariable> variables_;
 };
 

@@ -164,10 +164,9 @@ std::string waiting_for(Block& block, const Thread& thread) {
       return text.data();
     }
     case State::mbarrier: {
-      std::array<char, 96> text{};
-      std::snprintf(text.data(), text.size(), "the mbarrier at 0x%x of shared memory, parity %u",
-                    thread.wait[0], thread.wait[1]);
-      return text.data();
+      const auto at = reinterpret_cast<std::uint64_t>(window_pointer(block, thread.wait[0]));
+      return "the mbarrier at " + describe_shared(block, at) + ", parity " +
+             std::to_string(thread.wait[1]);
     }
     case State::engine:
       return "an asynchronous operation";

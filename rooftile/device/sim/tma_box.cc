@@ -48,6 +48,13 @@ TmaBox::Row TmaBox::row(std::uint32_t number) const {
   return row;
 }
 
+TmaBox::Row TmaBox::written_row(std::uint32_t number) const {
+  Row written = row(number);
+  if (written.end > written.begin)
+    written.end = (written.end + kSwizzleChunkBytes - 1) / kSwizzleChunkBytes * kSwizzleChunkBytes;
+  return written;
+}
+
 void fill_outside(std::uint8_t* to, std::uint32_t bytes, const TensorMapSpec& map) {
   std::memset(to, 0, bytes);
   if (map.outside == OutOfBounds::zeros) return;

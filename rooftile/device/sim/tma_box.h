@@ -43,6 +43,9 @@ struct TmaBox {
     std::uint32_t end = 0;
   };
   [[nodiscard]] Row row(std::uint32_t number) const;
+  /// What a store or a reduction writes of it: an H200 cuts at multiples of 16 bytes, so that up to
+  /// 15 bytes behind the tensor's row are written too.
+  [[nodiscard]] Row written_row(std::uint32_t number) const;
 
   /// Where byte `offset` of a row lies, a multiple of 16, for a box at `address` of the window.
   [[nodiscard]] std::uint32_t shared_address(std::uint32_t address, std::uint32_t row,

@@ -22,12 +22,13 @@ void read_row(std::uint8_t* bytes, const TmaBox& box, std::uint32_t row, Block& 
 }
 
 void check_store(const TmaBox& box, const BulkActors& actors, Block& owner, std::uint32_t address,
-                 bool is_atomic) {
+                 const char* what, bool is_atomic) {
   for (std::uint32_t r = 0; r < box.rows; ++r) {
-    const TmaBox::Row row = box.row(r);
+    const TmaBox::Row row = box.written_row(r);
     for (std::uint32_t at = 0; at < box.row_bytes; at += kSwizzleChunkBytes)
       check_shared(actors.reader, owner, box.shared_address(address, r, at), kSwizzleChunkBytes,
                    false);
+    require_global(row.global, row.end - row.begin, true, what, actors.writer.pc);
     check_global(actors.writer, row.global, row.end - row.begin, true, is_atomic);
     count_sectors(row.global, row.end - row.begin, true);
   }
@@ -56,14 +57,15 @@ Source source_of(const TensorMap* map, int rank, const std::int32_t* at, const v
 
 void tma_store(const TensorMap* map, int rank, const std::int32_t* at, const void* source) {
   const std::uint32_t pc = ROOFTILE_SIM_PC;
-  const Source from = source_of(map, rank, at, source, "TMA store", pc);
+  const char* const what = "TMA store";
+  const Source from = source_of(map, rank, at, source, what, pc);
   const BulkActors actors = next_bulk_copy(pc);
-  check_store(from.box, actors, *from.owner, from.address, false);
+  check_store(from.box, actors, *from.owner, from.address, what, false);
   worker()->counters[SimCounter::tma_store_bytes] += from.box.bytes();
   issue_bulk(actors, [from] {
     std::array<std::uint8_t, kMostRowBytes> bytes;
     for (std::uint32_t r = 0; r < from.box.rows; ++r) {
-      const TmaBox::Row row = from.box.row(r);
+      const TmaBox::Row row = from.box.written_row(r);
       read_row(bytes.data(), from.box, r, *from.owner, from.address);
       std::memcpy(reinterpret_cast<void*>(row.global), bytes.data() + row.begin,
                   row.end - row.begin);
@@ -79,12 +81,12 @@ void tma_reduce(Atomic op, const TensorMap* map, int rank, const std::int32_t* a
   const Number type = number_of(from.box.map.dtype, what, pc);
   require_reduction(op, type, static_cast<int>(from.box.element_bytes), what, pc);
   const BulkActors actors = next_bulk_copy(pc);
-  check_store(from.box, actors, *from.owner, from.address, true);
+  check_store(from.box, actors, *from.owner, from.address, what, true);
   worker()->counters[SimCounter::tma_reduce_bytes] += from.box.bytes();
   issue_bulk(actors, [from, op, type] {
     std::array<std::uint8_t, kMostRowBytes> bytes;
     for (std::uint32_t r = 0; r < from.box.rows; ++r) {
-      const TmaBox::Row row = from.box.row(r);
+      const TmaBox::Row row = from.box.written_row(r);
       read_row(bytes.data(), from.box, r, *from.owner, from.address);
       reduce_numbers(op, type, static_cast<int>(from.box.element_bytes),
                      reinterpret_cast<void*>(row.global), bytes.data() + row.begin,

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copies of boxes of a tensor between global and shared memory (TMA). One thread issues them; a box
-// that reaches out of the tensor is filled at a load and cut at a store. The box in shared memory
-// is dense, swizzled as the map says; with a swizzle a row takes the swizzle's whole width. Source:
-// PTX ISA, "cp.async.bulk.tensor", "cp.reduce.async.bulk.tensor", "Tensors".
+// that reaches out of the tensor is filled at a load and cut at a store (to 16 bytes). The box in
+// shared memory is dense, swizzled as the map says; with a swizzle a row takes the swizzle's whole
+// width. Source: PTX ISA, "cp.async.bulk.tensor", "cp.reduce.async.bulk.tensor", "Tensors".
 #pragma once
 
 #include "rooftile/tile/language.h"
@@ -127,7 +127,9 @@ __device__ __forceinline__ void tma_load_multicast(void* destination, const Tens
 #endif
 }
 
-/// cp.async.bulk.tensor.Nd, shared to global memory, in this thread's open bulk group.
+/// cp.async.bulk.tensor.Nd, shared to global memory, in this thread's open bulk group. Of a row
+/// that ends within 16 bytes of the box an H200 writes all 16: what lies behind the tensor's row
+/// must be the kernel's to write.
 template <int kRank>
 __device__ __forceinline__ void tma_store(const TensorMap* map, BoxAt<kRank> at, const void* source,
                                           CacheHint hint = CacheHint::evict_normal) {
