@@ -100,13 +100,13 @@ struct PredictionError {
     double worst = 0;
     std::string_view worst_launch;
   };
-  /// The kernels that the constants were fitted to, each left out of the fit that predicted it; they
-  /// ran back to back, with L2 as the launch before left it. Few, all from one run, and the model's
-  /// form was chosen with them in view: other kernels may be further off.
+  /// The kernels that the constants were fitted to, each left out of the fit that predicted it;
+  /// they ran back to back, with L2 as the launch before left it. Few, all from one run, and the
+  /// model's form was chosen with them in view: other kernels may be further off.
   Of fitted;
-  /// Launches of the catalogue's kernels, timed alone after the caches were flushed, none of them in
-  /// the fit (benchmarks/validate_prediction.py). Among them those of few bytes or operations that
-  /// a pipeline takes long to fill are worst.
+  /// Launches of the catalogue's kernels, timed alone after the caches were flushed, none of them
+  /// in the fit (benchmarks/validate_prediction.py). Among them those of few bytes or operations
+  /// that a pipeline takes long to fill are worst.
   Of alone;
 };
 PredictionError prediction_error();

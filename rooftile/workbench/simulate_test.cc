@@ -4,11 +4,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <algorithm>
-#include <cmath>
-#include <cstdio>
-
-#include "rooftile/base/file.h"
 #include "rooftile/hardware/gpu.h"
 #include "rooftile/tile/kernel_table.h"
 #include "rooftile/workbench/test_support.h"
@@ -111,59 +106,6 @@ TEST(Simulate, TensorTimeIsAtThePeakOfItsType) {
   const double bf16 = work_of(counters, one, gpu, Unit::bf16).tensor_seconds;
   EXPECT_NEAR(bf16, 2e9 / (4096.0 * 132 * 1.98e9), 1e-9);
   EXPECT_NEAR(work_of(counters, one, gpu, Unit::fp8).tensor_seconds, bf16 / 2, 1e-9);
-}
-
-std::vector<Record> records_of(const std::string& file) {
-  const std::string path = std::string(ROOFTILE_SOURCE_DIR) + "/records/" + file;
-  return records_from_json(read_file(path).value(), path);
-}
-
-SimCounters counters_of(const LaunchRecord& launch) {
-  SimCounters counters;
-  for (const auto& [name, count] : launch.counters) {
-    const auto info = std::ranges::find(sim_counters(), name, &SimCounterInfo::name);
-    EXPECT_NE(info, sim_counters().end()) << name;
-    counters[info->counter] = static_cast<std::uint64_t>(count);
-  }
-  return counters;
-}
-
-// What benchmarks/validate_prediction.py recorded, by the model of today, beside what was measured.
-TEST(Simulate, PredictionsAreAsFarFromAnH200AsIsSaid) {
-  std::vector<Record> measured;
-  for (const char* file : {"h200/rows.json", "h200/gemm.json"})
-    for (Record& record : records_of(file)) measured.push_back(std::move(record));
-  const Gpu& gpu = find_gpu("h200");
-  const std::vector<Record> predicted = records_of("sim/predicted.json");
-  std::vector<double> errors;
-  std::string worst;
-  for (const Record& record : predicted) {
-    SCOPED_TRACE(record.problem);
-    const auto same = std::ranges::find_if(measured, [&](const Record& m) {
-      return m.problem == record.problem && m.config == record.config;
-    });
-    ASSERT_NE(same, measured.end());
-    double us = 0;
-    for (const LaunchRecord& launch : record.launches) {
-      Occupancy occupancy;
-      occupancy.blocks_per_sm = static_cast<int>(launch.blocks_per_sm);
-      us += predict(work_of(counters_of(launch), occupancy, gpu, Unit::bf16),
-                    prediction_model(gpu))
-                .total_us;
-    }
-    EXPECT_NEAR(us / record.predicted_us.value(), 1, 1e-3) << "the record is of another model";
-    const double error = us / same->time_us.value().median - 1;
-    std::printf("%-75s %+5.1f %%\n", record.problem.c_str(), error * 100);
-    errors.push_back(std::abs(error));
-    if (errors.back() == std::ranges::max(errors)) worst = record.problem;
-  }
-  const PredictionError::Of said = prediction_error().alone;
-  EXPECT_EQ(said.launches, std::ssize(errors));
-  EXPECT_TRUE(worst.starts_with(said.worst_launch)) << worst;
-  EXPECT_NEAR(said.worst, std::ranges::max(errors), 0.002);
-  std::ranges::sort(errors);
-  EXPECT_NEAR(said.median, (errors[(errors.size() - 1) / 2] + errors[errors.size() / 2]) / 2,
-              0.002);
 }
 
 }  // namespace

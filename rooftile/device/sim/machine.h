@@ -30,6 +30,7 @@
 #include "rooftile/device/sim/finding.h"
 #include "rooftile/device/sim/module.h"
 #include "rooftile/device/sim/options.h"
+#include "rooftile/device/sim/read_set.h"
 #include "rooftile/device/sim/ready_queue.h"
 #include "rooftile/device/sim/shadow.h"
 
@@ -123,56 +124,6 @@ struct NamedBarrier {
   int arrived = 0;
   std::vector<std::uint16_t> waiting{};
   Knowledge known{};
-};
-
-/// The actors that read a cell of shared memory and are not ordered among each other: a short list,
-/// or a clock for each actor of the block where there are many.
-class ReadSet {
- public:
-  void clear() {
-    count_ = 0;
-    all_.clear();
-    others_.clear();
-  }
-  /// `block`: whose memory it is; most readers are its own.
-  void add(Epoch reader, std::uint32_t block) {
-    if (!all_.empty()) {
-      if (reader.block() == block)
-        all_[static_cast<std::size_t>(reader.actor())] = reader.clock();
-      else
-        others_[{reader.block(), reader.actor()}] = reader;
-      return;
-    }
-    for (std::size_t i = 0; i < count_; ++i)
-      if (few_[i].actor() == reader.actor() && few_[i].block() == reader.block()) {
-        few_[i] = reader;
-        return;
-      }
-    if (count_ < few_.size()) {
-      few_[count_++] = reader;
-      return;
-    }
-    all_.assign(kActors, 0);
-    for (const Epoch& one : few_) add(one, block);
-    add(reader, block);
-  }
-  /// Calls function(reader) until it returns false; `own` is of the block whose memory it is.
-  template <class Function>
-  void each(Epoch own, Function function) const {
-    for (std::size_t i = 0; all_.empty() && i < count_; ++i)
-      if (!function(few_[i])) return;
-    for (std::size_t i = 0; i < all_.size(); ++i)
-      if (all_[i] != 0 && !function(Epoch::make(own.launch(), own.block(), int(i), all_[i])))
-        return;
-    for (const auto& [who, reader] : others_)
-      if (!function(reader)) return;
-  }
-
- private:
-  std::array<Epoch, 8> few_{};
-  std::size_t count_ = 0;
-  std::vector<std::uint32_t> all_;
-  std::map<std::pair<std::uint32_t, int>, Epoch> others_;
 };
 
 /// Of a block's shared memory, by a thread of another block.
