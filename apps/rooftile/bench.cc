@@ -43,10 +43,16 @@ Config config_named(const KernelDef& kernel, const Problem& problem, const Devic
              (offered.empty() ? "none" : offered) + " for this problem");
 }
 
+std::string config_text(const Session& session) {
+  return session.args.has("--config") ? " --config '" + session.args.value("--config") + "'" : "";
+}
+
 std::vector<Run> plan_runs(Session& session, const Request& request,
                            const std::string& default_set) {
   const DeviceProperties& device = session.device().properties();
   std::vector<Run> runs;
+  if (session.args.has("--config") && session.args.has("--all-kernels"))
+    fail_input("--config: of one kernel, not with --all-kernels");
   for (Item& item : items_of(session, request, session.args.value("--set", default_set))) {
     if (session.args.has("--all-kernels") && request.kernel.empty()) {
       for (const KernelDef* kernel : item.operation->kernels)
@@ -55,11 +61,11 @@ std::vector<Run> plan_runs(Session& session, const Request& request,
     }
     const Choice choice = choose(session.registry, item.problem, device);
     const bool is_named = !request.kernel.empty();
-    if (const Support support = supports(*choice.kernel, item.problem, device);
-        !support && request.problem)
+    const Support support = supports(*choice.kernel, item.problem, device);
+    if (!support && request.problem)
       throw Error(ErrorCode::unsupported, choice.kernel->id() + ": " + support.reason);
     const Config config =
-        session.args.has("--config")
+        support && session.args.has("--config")
             ? config_named(*choice.kernel, item.problem, device, session.args.value("--config"))
             : choice.config;
     runs.push_back({item.operation, choice.kernel, item.problem, config,
@@ -150,7 +156,7 @@ void choose_rival(Session& session, const Request& request, Run& run, BenchOptio
 
 std::string options_text(const Session& session) {
   return timing_text(session) + (session.args.has("--no-probe") ? " --no-probe" : "") +
-         (session.args.has("--config") ? " --config '" + session.args.value("--config") + "'" : "");
+         config_text(session);
 }
 
 std::vector<Record> measure(Session& session, const Request& request, std::vector<Run> runs,
@@ -189,7 +195,8 @@ int run_simulated(Session& session, SimDevice& device) {
   const Request request = read_request(session, session.args.words);
   // Why not roof: its problems would take hours.
   for (const Run& run : plan_runs(session, request, "smoke"))
-    bench_simulated(session, device, *run.operation, *run.kernel, run.problem, run.config);
+    bench_simulated(session, device, *run.operation, *run.kernel, run.problem, run.config,
+                    config_text(session));
   session.write_records();
   return exit_status(session.records);
 }

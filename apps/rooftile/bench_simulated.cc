@@ -86,8 +86,10 @@ void refuse_timing_options(const Session& session) {
 }
 
 void bench_simulated(Session& session, SimDevice& device, const Operation& operation,
-                     const KernelDef& kernel, const Problem& problem, const Config& config) {
-  const Record& record = session.keep(simulate(operation, kernel, problem, device, config));
+                     const KernelDef& kernel, const Problem& problem, const Config& config,
+                     const std::string& options) {
+  const Record& record =
+      session.keep(simulate(operation, kernel, problem, device, config), options);
   const bool colour = session.has_colour();
   session.print(paint(problem.text(false) + ", L2 empty", Style::bold, colour) + "\n");
   std::string line = "  " + paint(kernel.id(), Style::bold, colour) + "  ";

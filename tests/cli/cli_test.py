@@ -159,6 +159,15 @@ class Works(Test):
         self.assertNotIn("against", record)
         self.assertIn("--against vendor --hot --budget 0.05", record["command"])
 
+    def test_bench_of_a_configuration(self):
+        simulated = ("bench", "gemm/sm90_stream", "m=16", "n=256", "k=256", "a=bf16", "layout=nt", "--on", "sim:h200")
+        _, results = run_json(*simulated, "--config", "rows=64 split=1 share=2")
+        record = results["records"][0]
+        self.assertEqual("rows=64 split=1 share=2", record["config"])
+        self.assertIn("--config 'rows=64 split=1 share=2'", record["command"])
+        self.expect(run(*simulated, "--config", "rows=7"), 2, "offers 'rows=")
+        self.expect(run("bench", "softmax", "--all-kernels", "--config", "rows=7"), 2, "--all-kernels")
+
     def test_nothing_ran(self):
         done = run("verify", "gemm/openblas", "--set", "ci", "--seed", "3", ROOFTILE_OPENBLAS="none")
         if "0 passed, 0 failed" in done.stdout:  # this machine lacks the library
