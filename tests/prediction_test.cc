@@ -3,10 +3,10 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cmath>
 #include <cstdio>
 
 #include "rooftile/base/file.h"
+#include "rooftile/hardware/calibrate.h"
 #include "rooftile/hardware/gpu.h"
 #include "rooftile/workbench/simulate.h"
 
@@ -35,8 +35,8 @@ TEST(Prediction, IsAsFarFromAnH200AsIsSaid) {
     for (Record& record : records_of(file)) measured.push_back(std::move(record));
   const Gpu& gpu = find_gpu("h200");
   const std::vector<Record> predicted = records_of("sim/predicted.json");
+  std::vector<std::string> names;
   std::vector<double> errors;
-  std::string worst;
   for (const Record& record : predicted) {
     SCOPED_TRACE(record.problem);
     const auto same = std::ranges::find_if(measured, [&](const Record& m) {
@@ -53,16 +53,15 @@ TEST(Prediction, IsAsFarFromAnH200AsIsSaid) {
     EXPECT_NEAR(us / record.predicted_us.value(), 1, 1e-3) << "the record is of another model";
     const double error = us / same->time_us.value().median - 1;
     std::printf("%-75s %+5.1f %%\n", record.problem.c_str(), error * 100);
-    errors.push_back(std::abs(error));
-    if (errors.back() == std::ranges::max(errors)) worst = record.problem;
+    names.push_back(record.problem);
+    errors.push_back(error);
   }
   const PredictionError::Of said = prediction_error().alone;
-  EXPECT_EQ(said.launches, std::ssize(errors));
-  EXPECT_TRUE(worst.starts_with(said.worst_launch)) << worst;
-  EXPECT_NEAR(said.worst, std::ranges::max(errors), 0.002);
-  std::ranges::sort(errors);
-  EXPECT_NEAR(said.median, (errors[(errors.size() - 1) / 2] + errors[errors.size() / 2]) / 2,
-              0.002);
+  const PredictionError::Of found = summary(names, errors);
+  EXPECT_TRUE(found.worst_launch.starts_with(said.worst_launch)) << found.worst_launch;
+  EXPECT_EQ(found.launches, said.launches);
+  EXPECT_NEAR(found.worst, said.worst, 0.002);
+  EXPECT_NEAR(found.median, said.median, 0.002);
 }
 
 }  // namespace

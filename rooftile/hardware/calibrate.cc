@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "rooftile/hardware/calibrate.h"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 
@@ -78,6 +79,19 @@ PredictionModel calibrate(const PredictionModel& start, std::span<const Validati
     if (!is_better) step /= 2;
   }
   return best;
+}
+
+PredictionError::Of summary(std::span<const std::string> launches, std::span<const double> errors) {
+  std::vector<double> sizes;
+  for (const double error : errors) sizes.push_back(std::abs(error));
+  const auto worst = std::ranges::max_element(sizes);
+  PredictionError::Of found{
+      .launches = static_cast<int>(sizes.size()),
+      .worst = *worst,
+      .worst_launch = launches[static_cast<std::size_t>(worst - sizes.begin())]};
+  std::ranges::sort(sizes);
+  found.median = (sizes[(sizes.size() - 1) / 2] + sizes[sizes.size() / 2]) / 2;
+  return found;
 }
 
 std::vector<double> left_out_us(const PredictionModel& start,

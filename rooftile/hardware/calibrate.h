@@ -26,6 +26,10 @@ std::vector<ValidationKernel> validation_kernels(const std::string& json);
 /// predicted / measured is least (coordinate search: the model has corners, and no gradient there).
 PredictionModel calibrate(const PredictionModel& start, std::span<const ValidationKernel> kernels);
 
+/// What the relative errors of launches come to; `worst_launch` is one of `launches`. None may be
+/// empty, and both have as many.
+PredictionError::Of summary(std::span<const std::string> launches, std::span<const double> errors);
+
 /// Each kernel's time, predicted by a fit to all the others.
 std::vector<double> left_out_us(const PredictionModel& start,
                                 std::span<const ValidationKernel> kernels);

@@ -105,8 +105,7 @@ struct PredictionError {
   /// model's form was chosen with them in view: other kernels may be further off.
   Of fitted;
   /// Launches of the catalogue's kernels, timed alone after the caches were flushed, none of them
-  /// in the fit (benchmarks/validate_prediction.py). Among them those of few bytes or operations
-  /// that a pipeline takes long to fill are worst.
+  /// in the fit (benchmarks/validate_prediction.py; docs/simulator_hardware.md has each).
   Of alone;
 };
 PredictionError prediction_error();
