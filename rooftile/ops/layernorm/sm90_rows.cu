@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Layer normalisation with a row in the registers of a warp or a block as f32: x is read once, the
-// mean and the squares of the deviations from it are summed one after the other, so that nothing
-// cancels. Longer rows than registers hold are read again, from the cache. Where all are of one
-// type of 16 bits the row stays packed, and w and b are asked for before the sums: to the same
-// bits.
+// Layer normalisation with a row in the registers of a warp or a block: x is read once, the mean
+// and the squares of the deviations from it are summed one after the other, so that nothing
+// cancels. Longer rows than registers hold are read again, from the cache.
 #include "rooftile/tile/kernel_table.h"
 #include "rooftile/tile/matrix.h"
+#include "rooftile/tile/row_threads.h"
 
 #if ROOFTILE_DEVICE_CODE
 #include "rooftile/ops/sm90_range.h"
 #include "rooftile/tile/octet.h"
+#include "rooftile/tile/row_packs.h"
 #include "rooftile/tile/row_reduce.h"
 #else
 #include "rooftile/op/kernel.h"
@@ -22,11 +22,6 @@ namespace rooftile::ops::layernorm {
 extern const KernelTable sm90_rows_kernels;
 
 namespace {
-
-// Threads of a row: two blocks that keep 4 octets a thread leave it 80 registers, or 64 packed.
-constexpr int most_threads(int kept, bool is_packed) {
-  return kept != 4 ? 1024 : is_packed ? 512 : 384;
-}
 
 /// s = x, or sum = x + residual.
 struct RowsCall {
@@ -49,46 +44,9 @@ namespace {
 
 using namespace tile;
 
-// Eight elements in registers: in f32, or as they are in memory where their type T is known.
-template <class T>
-struct KeptOctet {
-  static constexpr bool kIsPacked = true;
-  uint4 bits;
-  __device__ void set(const Octet& raw, Element) { bits = raw.low; }
-  __device__ void set(const float (&v)[kOctet]) { bits = pack<T>(v); }
-  __device__ void get(float (&v)[kOctet]) const { unpack<T>(v, bits); }
-};
-template <>
-struct KeptOctet<void> {
-  static constexpr bool kIsPacked = false;
-  float values[kOctet];
-  __device__ void set(const Octet& raw, Element type) { unpack(values, raw, type); }
-  __device__ void set(const float (&v)[kOctet]) {
-    ROOFTILE_UNROLL for (int j = 0; j < kOctet; ++j) values[j] = v[j];
-  }
-  __device__ void get(float (&v)[kOctet]) const {
-    ROOFTILE_UNROLL for (int j = 0; j < kOctet; ++j) v[j] = values[j];
-  }
-};
-
-template <class T>
-constexpr Element kElementOf = Element::f32;
-template <>
-constexpr Element kElementOf<bf16> = Element::bf16;
-template <>
-constexpr Element kElementOf<fp16> = Element::fp16;
-
-// A row of a matrix whose type is T, where it is known.
-template <class T>
-__device__ inline OctetRow octet_row(const Matrix& matrix, long long r, bool is_whole) {
-  OctetRow row(matrix, r, is_whole);
-  if constexpr (KeptOctet<T>::kIsPacked) row.type = kElementOf<T>;
-  return row;
-}
-
 // The thread has octets threadIdx.x + i * blockDim.x of its row, of which it keeps kKept in
 // registers; none where rows are not whole aligned octets. All sum in one order, to the same bits.
-template <int kKept, class T>
+template <int kKept>
 struct Row {
   static constexpr bool kIsWhole = kKept != 0;
   OctetRow s;  // what is normalised, once it is in memory
@@ -96,23 +54,24 @@ struct Row {
   int first;
   int step;
   static constexpr int kHeld = kIsWhole ? kKept : 1;
-  KeptOctet<T> kept[kHeld];
+  using Octets = float[kHeld][kOctet];
+  Octets kept;
 
   __device__ Row(const RowsCall& call, long long r)
-      : s(octet_row<T>(call.residual.data != nullptr ? call.sum : call.x, r, kIsWhole)),
+      : s(call.residual.data != nullptr ? call.sum : call.x, r, kIsWhole),
         cols(r < call.rows ? call.cols : 0),
         first(static_cast<int>(threadIdx.x) * kOctet),
         step(static_cast<int>(blockDim.x) * kOctet) {}
 
   // All loads first, then what waits for them.
-  __device__ void load_kept(KeptOctet<T> (&to)[kHeld], const OctetRow& from) const {
+  __device__ void load_kept(Octets& to, const OctetRow& from) const {
     Octet raw[kHeld];
     ROOFTILE_UNROLL for (int i = 0; i < kKept; ++i) {
       raw[i] = Octet{};
       if (first + i * step < cols)
         raw[i] = load_octet(from.data, from.type, from.start + first + i * step);
     }
-    ROOFTILE_UNROLL for (int i = 0; i < kKept; ++i) to[i].set(raw[i], from.type);
+    ROOFTILE_UNROLL for (int i = 0; i < kKept; ++i) unpack(to[i], raw[i], from.type);
   }
 
   template <Reuse kReuse>
@@ -131,17 +90,15 @@ struct Row {
   // How many elements of the octet at this column the row has.
   __device__ int left(int at) const { return kIsWhole || cols - at > kOctet ? kOctet : cols - at; }
 
-  // visit(octet, column, number) in the same order each time; beyond the kept ones from memory.
+  // visit(octet, column) in the same order each time; beyond the kept ones from memory.
   template <class Visit>
   __device__ void for_each(Visit visit) {
-    float octet[kOctet];
-    ROOFTILE_UNROLL for (int i = 0; i < kKept; ++i) if (first + i * step < cols) {
-      kept[i].get(octet);
-      visit(octet, first + i * step, i);
-    }
+    ROOFTILE_UNROLL for (int i = 0; i < kKept; ++i) if (first + i * step < cols)
+        visit(kept[i], first + i * step);
     ROOFTILE_NO_UNROLL for (int at = first + kKept * step; at < cols; at += step) {
+      float octet[kOctet];
       load<Reuse::some>(octet, s, at);
-      visit(octet, at, kHeld);
+      visit(octet, at);
     }
   }
 };
@@ -151,20 +108,15 @@ __device__ inline void add_octet(float (&s)[kOctet], const float (&added)[kOctet
 }
 
 // Writes the sum, and keeps what the row keeps of it.
-template <int kKept, class T>
-__device__ void add_residual(Row<kKept, T>& row, const OctetRow& x, const OctetRow& residual) {
+template <int kKept>
+__device__ void add_residual(Row<kKept>& row, const OctetRow& x, const OctetRow& residual) {
   if constexpr (kKept != 0) {
-    KeptOctet<T> added[kKept];
+    typename Row<kKept>::Octets added;
     row.load_kept(added, residual);
     ROOFTILE_UNROLL for (int i = 0; i < kKept; ++i) {
-      float s[kOctet];
-      float other[kOctet];
-      row.kept[i].get(s);
-      added[i].get(other);
-      add_octet(s, other, row.s.type);
-      row.kept[i].set(s);
+      add_octet(row.kept[i], added[i], row.s.type);
       const int at = row.first + i * row.step;
-      if (at < row.cols) row.store(s, row.s, at);
+      if (at < row.cols) row.store(row.kept[i], row.s, at);
     }
   }
   ROOFTILE_NO_UNROLL for (int at = row.first + kKept * row.step; at < row.cols; at += row.step) {
@@ -177,21 +129,21 @@ __device__ void add_residual(Row<kKept, T>& row, const OctetRow& x, const OctetR
   }
 }
 
-template <int kKept, class T>
-__device__ float mean_of(Row<kKept, T>& row, int cols, float scale, float (&scratch)[kMostWarps]) {
+template <int kKept>
+__device__ float mean_of(Row<kKept>& row, int cols, float scale, float (&scratch)[kMostWarps]) {
   float sum = 0;
-  row.for_each([&](const float(&s)[kOctet], int, int) {
+  row.for_each([&](const float(&s)[kOctet], int) {
     ROOFTILE_UNROLL for (int j = 0; j < kOctet; ++j) sum += s[j] * scale;
   });
   return row_sum(sum, scratch) / static_cast<float>(cols);
 }
 
 // The sum of (s * scale - mean)^2.
-template <int kKept, class T>
-__device__ float squares_of(Row<kKept, T>& row, float scale, float mean,
+template <int kKept>
+__device__ float squares_of(Row<kKept>& row, float scale, float mean,
                             float (&scratch)[kMostWarps]) {
   float squares = 0;
-  row.for_each([&](const float(&s)[kOctet], int at, int) {
+  row.for_each([&](const float(&s)[kOctet], int at) {
     const int left = row.left(at);
     ROOFTILE_UNROLL for (int j = 0; j < kOctet; ++j) {
       const float deviation = j < left ? s[j] * scale - mean : 0.0F;
@@ -201,77 +153,155 @@ __device__ float squares_of(Row<kKept, T>& row, float scale, float mean,
   return row_sum(squares, scratch);
 }
 
-// w or b, `absent` where there is none. Where rows are packed its octets are asked for at once, as
-// many as the row keeps; else each when it is needed.
-template <int kKept, class T>
-struct Parameters {
-  static constexpr bool kIsWhole = kKept != 0;
-  static constexpr bool kIsAsked = kIsWhole && KeptOctet<T>::kIsPacked;
-  OctetRow from;
-  float absent;
-  Octet asked[kIsAsked ? kKept : 1];
+// w or b at this octet of the row, `absent` where there is none.
+template <int kKept>
+__device__ void load_parameter(float (&to)[kOctet], const Row<kKept>& row, const OctetRow& from,
+                               float absent, int at) {
+  if (from.data == nullptr)
+    ROOFTILE_UNROLL for (int j = 0; j < kOctet; ++j) to[j] = absent;
+  else if constexpr (Row<kKept>::kIsWhole)
+    unpack(to, load_octet<Reuse::some>(from.data, from.type, at), from.type);
+  else
+    from.template load<Reuse::some>(to, at, row.left(at));
+}
 
-  __device__ Parameters(const Matrix& vector, float value, const Row<kKept, T>& row)
-      : from(octet_row<T>(vector, 0, kIsWhole)), absent(value), asked() {
-    if constexpr (kIsAsked)
-      if (from.data != nullptr) ROOFTILE_UNROLL for (int i = 0; i < kKept; ++i) {
-          const int at = row.first + i * row.step;
-          if (at < row.cols) asked[i] = load_octet<Reuse::some>(from.data, from.type, at);
-        }
-  }
-
-  __device__ void get(float (&to)[kOctet], int at, int number, int left) const {
-    if (from.data == nullptr)
-      ROOFTILE_UNROLL for (int j = 0; j < kOctet; ++j) to[j] = absent;
-    else if (kIsAsked && number < kKept)
-      unpack(to, asked[kIsAsked ? number : 0], from.type);
-    else if (kIsWhole)
-      unpack(to, load_octet<Reuse::some>(from.data, from.type, at), from.type);
-    else
-      from.template load<Reuse::some>(to, at, left);
-  }
+// Sums of scaled rows: what the scale is, and what they are then.
+struct Moments {
+  float scale, mean, squares;
 };
 
-template <int kKept, class T>
-__device__ void write(Row<kKept, T>& row, const OctetRow& y, const Parameters<kKept, T>& w,
-                      const Parameters<kKept, T>& b, float scale, float mean, float root) {
-  row.for_each([&](const float(&s)[kOctet], int at, int number) {
+// From mean_of(scale, scratch) and squares_of(scale, mean, scratch), each over the whole row.
+template <class MeanOf, class SquaresOf>
+__device__ Moments moments(double eps, MeanOf mean_of, SquaresOf squares_of) {
+  __shared__ float scratch[4][kMostWarps];
+  Moments found{1.0F, mean_of(1.0F, scratch[0]), 0.0F};
+  found.squares = squares_of(1.0F, found.mean, scratch[1]);
+  found.scale = range_scale(found.squares, eps);
+  // Deviations that small beside such a mean are 0, and the mean need not bear the scale.
+  if (found.scale > 1.0F && fabsf(found.mean) > 1.0F) found.scale = 1.0F;
+  // Why a vote: short rows share a warp, and all of it must meet in the sums.
+  if (__any_sync(kWholeWarp, found.scale != 1.0F)) {
+    found.mean = mean_of(found.scale, scratch[2]);
+    found.squares = squares_of(found.scale, found.mean, scratch[3]);
+  }
+  return found;
+}
+
+// The octet of y.
+__device__ inline void normalise(float (&v)[kOctet], const Moments& of_row, float root,
+                                 const float (&w)[kOctet], const float (&b)[kOctet]) {
+  ROOFTILE_UNROLL for (int j = 0; j < kOctet; ++j) v[j] =
+      fmaf((v[j] * of_row.scale - of_row.mean) * root, w[j], b[j]);
+}
+
+template <int kKept>
+__global__ void __launch_bounds__(tile::most_row_threads(kKept)) rows(const RowsCall call) {
+  constexpr bool kIsWhole = Row<kKept>::kIsWhole;
+  const long long r = static_cast<long long>(blockIdx.x) * blockDim.y + threadIdx.y;
+  Row<kKept> row(call, r);
+  const OctetRow x(call.x, r, kIsWhole);
+  row.load_kept(row.kept, x);
+  if (call.residual.data != nullptr) add_residual(row, x, OctetRow(call.residual, r, kIsWhole));
+
+  const Moments found = moments(
+      call.eps, [&](float scale, auto& scratch) { return mean_of(row, call.cols, scale, scratch); },
+      [&](float scale, float mean, auto& scratch) {
+        return squares_of(row, scale, mean, scratch);
+      });
+  const float root = root_of(found.squares, call.cols, call.eps, found.scale);
+
+  const OctetRow y(call.y, r, kIsWhole);
+  const OctetRow w(call.w, 0, kIsWhole);
+  const OctetRow b(call.b, 0, kIsWhole);
+  row.for_each([&](const float(&s)[kOctet], int at) {
     float factor[kOctet];
     float shift[kOctet];
     float v[kOctet];
-    w.get(factor, at, number, row.left(at));
-    b.get(shift, at, number, row.left(at));
-    ROOFTILE_UNROLL for (int j = 0; j < kOctet; ++j) v[j] =
-        fmaf((s[j] * scale - mean) * root, factor[j], shift[j]);
+    load_parameter(factor, row, w, 1.0F, at);
+    load_parameter(shift, row, b, 0.0F, at);
+    ROOFTILE_UNROLL for (int j = 0; j < kOctet; ++j) v[j] = s[j];
+    normalise(v, found, root, factor, shift);
     row.store(v, y, at);
   });
 }
 
-template <int kKept, class T>
-__global__ void __launch_bounds__(most_threads(kKept, KeptOctet<T>::kIsPacked), kKept == 4 ? 2 : 1)
-    rows(const RowsCall call) {
-  __shared__ float scratch[4][kMostWarps];
-  constexpr bool kIsWhole = Row<kKept, T>::kIsWhole;
-  const long long r = static_cast<long long>(blockIdx.x) * blockDim.y + threadIdx.y;
-  Row<kKept, T> row(call, r);
-  const OctetRow x = octet_row<T>(call.x, r, kIsWhole);
-  row.load_kept(row.kept, x);
-  const Parameters<kKept, T> w(call.w, 1.0F, row);
-  const Parameters<kKept, T> b(call.b, 0.0F, row);
-  if (call.residual.data != nullptr) add_residual(row, x, octet_row<T>(call.residual, r, kIsWhole));
-
-  float mean = mean_of(row, call.cols, 1.0F, scratch[0]);
-  float squares = squares_of(row, 1.0F, mean, scratch[1]);
-  float scale = range_scale(squares, call.eps);
-  // Deviations that small beside such a mean are 0, and the mean need not bear the scale.
-  if (scale > 1.0F && fabsf(mean) > 1.0F) scale = 1.0F;
-  // Why a vote: short rows share a warp, and all of it must meet in the sums.
-  if (__any_sync(kWholeWarp, scale != 1.0F)) {
-    mean = mean_of(row, call.cols, scale, scratch[2]);
-    squares = squares_of(row, scale, mean, scratch[3]);
+// w or b at the packs of the row, `absent` where there is none.
+template <class T, int kKept>
+__device__ void load_parameters(Pack (&to)[kKept], const RowPacks<kKept>& row, const Matrix& from,
+                                float absent) {
+  if (from.data != nullptr) {
+    row.load(to, static_cast<const T*>(from.data), 0);
+    return;
   }
-  write(row, octet_row<T>(call.y, r, kIsWhole), w, b, scale, mean,
-        root_of(squares, call.cols, call.eps, scale));
+  const float both[2] = {absent, absent};
+  const uint32_t word = PackOf<T>::pack(both);
+  ROOFTILE_UNROLL for (int i = 0; i < kKept; ++i) to[i] = make_uint4(word, word, word, word);
+}
+
+// The same of rows that RowPacks can hold, all of one type of 16 bits: to the same bits.
+template <class T, int kKept, bool kHasResidual>
+__global__ void __launch_bounds__(tile::most_row_threads(kKept), tile::row_blocks_at_once(kKept))
+    whole(const RowsCall call) {
+  static_assert(kPack<T> == kOctet);
+  const RowPacks<kKept> row(call.rows, call.cols / kOctet);
+  Pack kept[kKept];
+  row.load(kept, static_cast<const T*>(call.x.data), call.x.row_stride);
+  if constexpr (kHasResidual) {
+    Pack other[kKept];
+    row.load(other, static_cast<const T*>(call.residual.data), call.residual.row_stride);
+    ROOFTILE_UNROLL for (int i = 0; i < kKept; ++i) {
+      float s[kOctet];
+      float added[kOctet];
+      unpack<T>(s, kept[i]);
+      unpack<T>(added, other[i]);
+      ROOFTILE_UNROLL for (int j = 0; j < kOctet; ++j) s[j] = s[j] + added[j];
+      kept[i] = pack<T>(s);
+      row.store(static_cast<T*>(call.sum.data), call.sum.row_stride, i, kept[i]);
+    }
+  }
+  // Asked for before the sums, which then hide how long they take.
+  Pack w[kKept];
+  Pack b[kKept];
+  load_parameters<T>(w, row, call.w, 1.0F);
+  load_parameters<T>(b, row, call.b, 0.0F);
+
+  const Moments found = moments(
+      call.eps,
+      [&](float scale, auto& scratch) {
+        float sum = 0;
+        ROOFTILE_UNROLL for (int i = 0; i < kKept; ++i) {
+          float s[kOctet];
+          unpack<T>(s, kept[i]);
+          ROOFTILE_UNROLL for (int j = 0; j < kOctet; ++j) sum += s[j] * scale;
+        }
+        keep_packed(kept);
+        return row_sum(sum, scratch) / static_cast<float>(call.cols);
+      },
+      [&](float scale, float mean, auto& scratch) {
+        float squares = 0;
+        ROOFTILE_UNROLL for (int i = 0; i < kKept; ++i) if (row.has(i)) {
+          float s[kOctet];
+          unpack<T>(s, kept[i]);
+          ROOFTILE_UNROLL for (int j = 0; j < kOctet; ++j) {
+            const float deviation = s[j] * scale - mean;
+            squares = fmaf(deviation, deviation, squares);
+          }
+        }
+        keep_packed(kept);
+        return row_sum(squares, scratch);
+      });
+  const float root = root_of(found.squares, call.cols, call.eps, found.scale);
+
+  ROOFTILE_UNROLL for (int i = 0; i < kKept; ++i) {
+    float v[kOctet];
+    float factor[kOctet];
+    float shift[kOctet];
+    unpack<T>(v, kept[i]);
+    unpack<T>(factor, w[i]);
+    unpack<T>(shift, b[i]);
+    normalise(v, found, root, factor, shift);
+    row.store(static_cast<T*>(call.y.data), call.y.row_stride, i, pack<T>(v));
+  }
 }
 
 }  // namespace
@@ -293,13 +323,13 @@ RowsCall call_of(const RowsCall& fixed, const Arguments& args) {
   return call;
 }
 
-/// The type of 16 bits of all arguments; none where they differ.
-std::string packed_type(const Problem& problem) {
+/// Whether all arguments have the same type, of 16 bits.
+bool has_one_packed_type(const Problem& problem) {
   const DType dtype = problem.dtype("x");
-  if (dtype != DType::bf16 && dtype != DType::fp16) return "";
-  for (const ArgChoice& arg : problem.args)
-    if (arg.is_present && arg.dtype != dtype) return "";
-  return std::string(name(dtype));
+  return (dtype == DType::bf16 || dtype == DType::fp16) &&
+         std::ranges::all_of(problem.args, [&](const ArgChoice& arg) {
+           return !arg.is_present || arg.dtype == dtype;
+         });
 }
 
 bool has_whole_octets(const Arguments& args) {
@@ -316,13 +346,16 @@ Support supports(const Problem& problem, const DeviceProperties&) {
 
 Prepared prepare(const Problem& problem, Device&, const Config& config) {
   const std::int64_t kept = config.at("octets");
-  const std::string type = packed_type(problem);
-  const std::uint32_t threads = row_threads(octets_of(problem.axis("cols")), kept,
-                                            most_threads(static_cast<int>(kept), !type.empty()));
+  const std::int64_t octets = octets_of(problem.axis("cols"));
+  const std::uint32_t threads =
+      row_threads(octets, kept, tile::most_row_threads(static_cast<int>(kept)));
   const LaunchShape shape = row_blocks(problem.axis("rows"), threads);
-  const GpuKernel whole = find_kernel(sm90_rows_kernels, "rows<" + std::to_string(kept) + ", " +
-                                                             (type.empty() ? "void" : type) + ">");
-  const GpuKernel any = find_kernel(sm90_rows_kernels, "rows<0, void>");
+  const bool is_packed = has_one_packed_type(problem) && octets <= kept * threads;
+  const GpuKernel whole = find_kernel(
+      sm90_rows_kernels, is_packed ? instance("whole", problem.dtype("x"), kept,
+                                              problem.has("residual") ? "true" : "false")
+                                   : "rows<" + std::to_string(kept) + ">");
+  const GpuKernel any = find_kernel(sm90_rows_kernels, "rows<0>");
   const RowsCall fixed{.rows = problem.axis("rows"),
                        .cols = static_cast<int>(problem.axis("cols")),
                        .eps = problem.number("eps")};
@@ -338,7 +371,7 @@ extern const KernelDef sm90_rows;
 const KernelDef sm90_rows{
     .op = "layernorm",
     .name = "sm90_rows",
-    .idea = "a row in the registers of a warp or a block as f32, x read once; any types, strides",
+    .idea = "a row in the registers of a warp or a block, x read once; any types, strides",
     .target = Target::sm90,
     .determinism = Determinism::batch_invariant,
     .supports = supports,
@@ -351,9 +384,13 @@ const KernelDef sm90_rows{
 
 #endif
 
-#define ROWS_ENTRY(...) ROOFTILE_KERNEL_ENTRY(rows<__VA_ARGS__>)
-ROOFTILE_KERNEL_TABLE(sm90_rows_kernels, ROWS_ENTRY(0, void), ROWS_ENTRY(1, void),
-                      ROWS_ENTRY(4, void), ROWS_ENTRY(1, bf16), ROWS_ENTRY(4, bf16),
-                      ROWS_ENTRY(1, fp16), ROWS_ENTRY(4, fp16))
+#define WHOLE_ENTRIES(type, kept) \
+  ROOFTILE_KERNEL_ENTRY(whole<type, kept, false>), ROOFTILE_KERNEL_ENTRY(whole<type, kept, true>)
+#define WHOLE_ENTRIES_OF(type) \
+  WHOLE_ENTRIES(type, 1), WHOLE_ENTRIES(type, 2), WHOLE_ENTRIES(type, 4)
+ROOFTILE_KERNEL_TABLE(sm90_rows_kernels, ROOFTILE_KERNEL_ENTRY(rows<0>),
+                      ROOFTILE_KERNEL_ENTRY(rows<1>), ROOFTILE_KERNEL_ENTRY(rows<2>),
+                      ROOFTILE_KERNEL_ENTRY(rows<4>), WHOLE_ENTRIES_OF(bf16),
+                      WHOLE_ENTRIES_OF(fp16))
 
 }  // namespace rooftile::ops::layernorm

@@ -2,10 +2,12 @@
 // RMSNorm (Zhang and Sennrich, 2019) with a row in the registers of a warp or a block: 16 bytes a
 // load, x read once. Longer rows than registers hold are read again, from the cache.
 #include "rooftile/tile/kernel_table.h"
+#include "rooftile/tile/row_threads.h"
 
 #if ROOFTILE_DEVICE_CODE
 #include "rooftile/ops/sm90_range.h"
 #include "rooftile/tile/elements.h"
+#include "rooftile/tile/row_packs.h"
 #include "rooftile/tile/row_reduce.h"
 #include "rooftile/tile/unroll.h"
 #else
@@ -44,8 +46,38 @@ namespace {
 
 using namespace tile;
 
-// kIsWhole: rows of whole packs, all aligned, and w of T.
-template <class T, bool kIsWhole>
+template <class T>
+__device__ inline Pack added(Pack x, Pack residual) {
+  float a[kPack<T>];
+  float b[kPack<T>];
+  unpack<T>(a, x);
+  unpack<T>(b, residual);
+  for (int j = 0; j < kPack<T>; ++j) a[j] = a[j] + b[j];
+  return pack<T>(a);
+}
+
+template <class T>
+__device__ inline float add_squares(float total, Pack s, float scale) {
+  float v[kPack<T>];
+  unpack<T>(v, s);
+  for (int j = 0; j < kPack<T>; ++j) total = fmaf(v[j] * scale, v[j] * scale, total);
+  return total;
+}
+
+// s * scale * root * (w + offset); kRoundsEarly: the product without w is rounded to T.
+template <class T, bool kRoundsEarly>
+__device__ inline Pack normalised(Pack s, const float (&w)[kPack<T>], float scale, float root,
+                                  float offset) {
+  float v[kPack<T>];
+  unpack<T>(v, s);
+  for (int j = 0; j < kPack<T>; ++j) v[j] = v[j] * scale * root;
+  if constexpr (kRoundsEarly) unpack<T>(v, pack<T>(v));
+  for (int j = 0; j < kPack<T>; ++j) v[j] = v[j] * (w[j] + offset);
+  return pack<T>(v);
+}
+
+// A row of any length, alignment and type of w.
+template <class T>
 struct Row {
   const RowsCall& call;
   T* y;
@@ -62,104 +94,66 @@ struct Row {
         residual(static_cast<const T*>(rows.residual) + r * rows.residual_stride),
         cols(r < rows.rows ? rows.cols : 0) {}
 
-  __device__ Pack load(const T* from, long long at, bool is_aligned) const {
-    if constexpr (!kIsWhole) return load_pack(from + at, cols - at, is_aligned);
-    if (at >= cols) return make_uint4(0, 0, 0, 0);
-    return *reinterpret_cast<const Pack*>(from + at);
+  __device__ Pack load(const T* from, long long at) const {
+    return load_pack(from + at, cols - at, call.is_aligned);
   }
   __device__ void store(T* to, Pack pack, long long at) const {
-    if constexpr (!kIsWhole)
-      store_pack(to + at, pack, cols - at, call.is_aligned);
-    else if (at < cols)
-      *reinterpret_cast<Pack*>(to + at) = pack;
+    store_pack(to + at, pack, cols - at, call.is_aligned);
   }
 
-  __device__ Pack load(long long at) const { return load(x, at, call.is_aligned); }
-
-  // What is normalised, from x's pack; the sum is written.
-  __device__ Pack with_residual(Pack x_pack, long long at) const {
-    const Pack added = load(residual, at, call.is_aligned);
-    float a[kPack<T>];
-    float b[kPack<T>];
-    unpack<T>(a, x_pack);
-    unpack<T>(b, added);
-    for (int j = 0; j < kPack<T>; ++j) a[j] = a[j] + b[j];
-    const Pack rounded = pack<T>(a);
-    store(sum, rounded, at);
-    return rounded;
+  // x's pack, or the sum, which is written.
+  __device__ Pack load(long long at) const {
+    Pack s = load(x, at);
+    if (call.residual == nullptr) return s;
+    s = added<T>(s, load(residual, at));
+    store(sum, s, at);
+    return s;
   }
-
   // The same, when the sum has been written.
   __device__ Pack load_again(long long at) const {
-    return load(call.residual != nullptr ? sum : x, at, call.is_aligned);
+    return load(call.residual != nullptr ? sum : x, at);
   }
 
-  // Weights of T, as they are in memory; those in f32 are left to unpack_weights().
-  __device__ Pack load_weights(long long at) const {
-    if (!kIsWhole && call.w_is_f32) return make_uint4(0, 0, 0, 0);
-    return load(static_cast<const T*>(call.w), at, call.w_is_aligned);
-  }
-
-  __device__ void unpack_weights(float (&w)[kPack<T>], Pack raw, long long at) const {
-    if (!kIsWhole && call.w_is_f32) {
-      constexpr int kHalf = kPack<float>;
-      for (int half = 0; half < kPack<T> / kHalf; ++half) {
-        const long long first = at + half * kHalf;
-        float four[kHalf];
-        unpack<float>(four, load_pack(static_cast<const float*>(call.w) + first, cols - first,
-                                      call.w_is_aligned));
-        for (int j = 0; j < kHalf; ++j) w[half * kHalf + j] = four[j];
-      }
-    } else {
-      unpack<T>(w, raw);
+  __device__ void load_weights(float (&w)[kPack<T>], long long at) const {
+    if (!call.w_is_f32) {
+      unpack<T>(w, load_pack(static_cast<const T*>(call.w) + at, cols - at, call.w_is_aligned));
+      return;
+    }
+    constexpr int kHalf = kPack<float>;
+    for (int half = 0; half < kPack<T> / kHalf; ++half) {
+      const long long first = at + half * kHalf;
+      float four[kHalf];
+      unpack<float>(four, load_pack(static_cast<const float*>(call.w) + first, cols - first,
+                                    call.w_is_aligned));
+      for (int j = 0; j < kHalf; ++j) w[half * kHalf + j] = four[j];
     }
   }
 
-  // y = s * scale * root * (w + offset)
-  __device__ void write(Pack s, Pack weights, long long at, float scale, float root) const {
+  __device__ void write(Pack s, long long at, float scale, float root) const {
     float w[kPack<T>];
-    float v[kPack<T>];
-    unpack_weights(w, weights, at);
-    unpack<T>(v, s);
-    for (int j = 0; j < kPack<T>; ++j) v[j] = v[j] * scale * root;
-    if (call.rounds_early) unpack<T>(v, pack<T>(v));
-    for (int j = 0; j < kPack<T>; ++j) v[j] = v[j] * (w[j] + call.offset);
-    store(y, pack<T>(v), at);
+    load_weights(w, at);
+    store(y,
+          call.rounds_early ? normalised<T, true>(s, w, scale, root, call.offset)
+                            : normalised<T, false>(s, w, scale, root, call.offset),
+          at);
   }
 };
 
-template <class T>
-__device__ float add_squares(float total, Pack s, float scale) {
-  float v[kPack<T>];
-  unpack<T>(v, s);
-  for (int j = 0; j < kPack<T>; ++j) total = fmaf(v[j] * scale, v[j] * scale, total);
-  return total;
-}
-
 // A thread has packs threadIdx.x + i * blockDim.x of its row, of which it keeps kKept.
-template <class T, int kKept, bool kIsWhole>
-__global__ void __launch_bounds__(1024) rows(const RowsCall call) {
+template <class T, int kKept>
+__global__ void __launch_bounds__(tile::most_row_threads(kKept)) rows(const RowsCall call) {
   __shared__ float scratch[kMostWarps];
   __shared__ float scratch_again[kMostWarps];
-  const Row<T, kIsWhole> row(call, static_cast<long long>(blockIdx.x) * blockDim.y + threadIdx.y);
+  const Row<T> row(call, static_cast<long long>(blockIdx.x) * blockDim.y + threadIdx.y);
   const int step = static_cast<int>(blockDim.x) * kPack<T>;
   const int first = static_cast<int>(threadIdx.x) * kPack<T>;
   const long long beyond = first + static_cast<long long>(kKept) * step;
 
   Pack kept[kKept];
-  Pack weights[kKept];  // asked for before the sum, which then hides how long they take
   ROOFTILE_UNROLL for (int i = 0; i < kKept; ++i) kept[i] = row.load(first + i * step);
-  ROOFTILE_UNROLL for (int i = 0; i < kKept; ++i) weights[i] = row.load_weights(first + i * step);
   float squares = 0;
-  if (call.residual != nullptr) {
-    ROOFTILE_UNROLL for (int i = 0; i < kKept; ++i) kept[i] =
-        row.with_residual(kept[i], first + i * step);
-    for (long long at = beyond; at < row.cols; at += step)
-      squares = add_squares<T>(squares, row.with_residual(row.load(at), at), 1.0F);
-  } else {
-    for (long long at = beyond; at < row.cols; at += step)
-      squares = add_squares<T>(squares, row.load(at), 1.0F);
-  }
+  for (long long at = beyond; at < row.cols; at += step)
+    squares = add_squares<T>(squares, row.load(at), 1.0F);
   ROOFTILE_UNROLL for (int i = 0; i < kKept; ++i) squares = add_squares<T>(squares, kept[i], 1.0F);
 
   float total = row_sum(squares, scratch);
@@ -175,10 +169,59 @@ __global__ void __launch_bounds__(1024) rows(const RowsCall call) {
   }
   const float root = root_of(total, call.cols, call.eps, scale);
 
-  ROOFTILE_UNROLL for (int i = 0; i < kKept; ++i)
-      row.write(kept[i], weights[i], first + i * step, scale, root);
+  ROOFTILE_UNROLL for (int i = 0; i < kKept; ++i) row.write(kept[i], first + i * step, scale, root);
   for (long long at = beyond; at < row.cols; at += step)
-    row.write(row.load_again(at), row.load_weights(at), at, scale, root);
+    row.write(row.load_again(at), at, scale, root);
+}
+
+// The same of rows that RowPacks can hold, and w of T: to the same bits.
+template <class T, int kKept, bool kHasResidual>
+__global__ void __launch_bounds__(tile::most_row_threads(kKept), tile::row_blocks_at_once(kKept))
+    whole(const RowsCall call) {
+  __shared__ float scratch[kMostWarps];
+  __shared__ float scratch_again[kMostWarps];
+  const RowPacks<kKept> row(call.rows, static_cast<int>(call.cols) / kPack<T>);
+
+  Pack kept[kKept];
+  Pack weights[kKept];  // asked for before the sum, which then hides how long they take
+  row.load(kept, static_cast<const T*>(call.x), call.x_stride);
+  if constexpr (kHasResidual) {
+    Pack other[kKept];
+    row.load(other, static_cast<const T*>(call.residual), call.residual_stride);
+    row.load(weights, static_cast<const T*>(call.w), 0);
+    ROOFTILE_UNROLL for (int i = 0; i < kKept; ++i) {
+      kept[i] = added<T>(kept[i], other[i]);
+      row.store(static_cast<T*>(call.sum), call.sum_stride, i, kept[i]);
+    }
+  } else {
+    row.load(weights, static_cast<const T*>(call.w), 0);
+  }
+  float squares = 0;
+  ROOFTILE_UNROLL for (int i = 0; i < kKept; ++i) squares = add_squares<T>(squares, kept[i], 1.0F);
+
+  float total = row_sum(squares, scratch);
+  const float scale = range_scale(total, call.eps);
+  if (__any_sync(kWholeWarp, scale != 1.0F)) {
+    squares = 0;
+    ROOFTILE_UNROLL for (int i = 0; i < kKept; ++i) squares =
+        add_squares<T>(squares, kept[i], scale);
+    total = row_sum(squares, scratch_again);
+  }
+  const float root = root_of(total, call.cols, call.eps, scale);
+
+  const auto write = [&]<bool kRoundsEarly>() {
+    ROOFTILE_UNROLL for (int i = 0; i < kKept; ++i) {
+      float w[kPack<T>];
+      unpack<T>(w, weights[i]);
+      row.store(static_cast<T*>(call.y), call.y_stride, i,
+                normalised<T, kRoundsEarly>(kept[i], w, scale, root, call.offset));
+    }
+  };
+  // Why a branch around the loop: one in it would keep its packs from overlapping.
+  if (call.rounds_early)
+    write.template operator()<true>();
+  else
+    write.template operator()<false>();
 }
 
 }  // namespace
@@ -226,18 +269,15 @@ void fill(RowsCall& call, const Arguments& args) {
 Prepared prepare(const Problem& problem, Device&, const Config& config) {
   const DType dtype = problem.dtype("x");
   const std::int64_t cols = problem.axis("cols");
-  const std::int64_t packs = (cols * info(dtype).unit_bytes + 15) / 16;
-  const LaunchShape shape =
-      row_blocks(problem.axis("rows"), row_threads(packs, config.at("packs")));
-  const auto find = [&](bool is_whole) {
-    const std::string type = dtype == DType::f32 ? "float" : std::string(name(dtype));
-    return find_kernel(sm90_rows_kernels, "rows<" + type + ", " +
-                                              std::to_string(config.at("packs")) +
-                                              (is_whole ? ", true>" : ", false>"));
-  };
-  const GpuKernel whole = find(true);
-  const GpuKernel any = find(false);
-  const bool can_be_whole = cols * info(dtype).unit_bytes % 16 == 0 && problem.dtype("w") == dtype;
+  const std::int64_t bytes = cols * info(dtype).unit_bytes;
+  const std::int64_t kept = config.at("packs");
+  const std::uint32_t threads = threads_of_row(bytes, kept);
+  const LaunchShape shape = row_blocks(problem.axis("rows"), threads);
+  const GpuKernel any = find_kernel(sm90_rows_kernels, instance("rows", dtype, kept));
+  const GpuKernel whole =
+      find_kernel(sm90_rows_kernels,
+                  instance("whole", dtype, kept, problem.has("residual") ? "true" : "false"));
+  const bool can_be_whole = is_held_whole(bytes, kept, threads) && problem.dtype("w") == dtype;
   const RowsCall fixed{.rows = problem.axis("rows"),
                        .cols = cols,
                        .eps = problem.number("eps"),
@@ -273,11 +313,11 @@ const KernelDef sm90_rows{
 
 #endif
 
-#define ROWS_ENTRY(...) ROOFTILE_KERNEL_ENTRY(rows<__VA_ARGS__>)
-#define ROWS_ENTRIES(type)                                                           \
-  ROWS_ENTRY(type, 1, false), ROWS_ENTRY(type, 4, false), ROWS_ENTRY(type, 1, true), \
-      ROWS_ENTRY(type, 4, true)
-ROOFTILE_KERNEL_TABLE(sm90_rows_kernels, ROWS_ENTRIES(float), ROWS_ENTRIES(bf16),
-                      ROWS_ENTRIES(fp16))
+#define ROWS_ENTRIES(type, kept)                                                            \
+  ROOFTILE_KERNEL_ENTRY(rows<type, kept>), ROOFTILE_KERNEL_ENTRY(whole<type, kept, false>), \
+      ROOFTILE_KERNEL_ENTRY(whole<type, kept, true>)
+#define ROWS_ENTRIES_OF(type) ROWS_ENTRIES(type, 1), ROWS_ENTRIES(type, 2), ROWS_ENTRIES(type, 4)
+ROOFTILE_KERNEL_TABLE(sm90_rows_kernels, ROWS_ENTRIES_OF(float), ROWS_ENTRIES_OF(bf16),
+                      ROWS_ENTRIES_OF(fp16))
 
 }  // namespace rooftile::ops::rmsnorm

@@ -2,10 +2,12 @@
 // Softmax with a row in the registers of a warp or a block: 16 bytes a load, x read once, each
 // exponential computed once. Longer rows than registers hold are read again, from the cache.
 #include "rooftile/tile/kernel_table.h"
+#include "rooftile/tile/row_threads.h"
 
 #if ROOFTILE_DEVICE_CODE
 #include "rooftile/tile/elements.h"
 #include "rooftile/tile/ptx/approximate.h"
+#include "rooftile/tile/row_packs.h"
 #include "rooftile/tile/row_reduce.h"
 #include "rooftile/tile/unroll.h"
 #else
@@ -86,6 +88,10 @@ __device__ void exponentials(float (&e)[kPack<T>], Pack x, float shift, float fa
   for (int j = 0; j < kPack<T>; ++j) e[j] = ex2_approx((e[j] - shift) * factor);
 }
 
+// Why not minus infinity: minus itself it is NaN, and such a row is to be 0.
+__device__ inline float shift_of(float most) { return most == -HUGE_VALF ? 0.0F : most; }
+__device__ inline float inverse_of(float sum) { return sum == 0.0F ? 0.0F : 1.0F / sum; }
+
 template <class T>
 __device__ float sum_of(const float (&e)[kPack<T>]) {
   float sum = 0;
@@ -95,7 +101,7 @@ __device__ float sum_of(const float (&e)[kPack<T>]) {
 
 // A thread has packs threadIdx.x + i * blockDim.x of its row, of which it keeps kKept.
 template <class T, int kKept>
-__global__ void __launch_bounds__(1024) rows(const RowsCall call) {
+__global__ void __launch_bounds__(tile::most_row_threads(kKept)) rows(const RowsCall call) {
   __shared__ float scratch_most[kMostWarps];
   __shared__ float scratch_sum[kMostWarps];
   const Row<T> row(call, static_cast<long long>(blockIdx.x) * blockDim.y + threadIdx.y);
@@ -108,9 +114,7 @@ __global__ void __launch_bounds__(1024) rows(const RowsCall call) {
   float most = -HUGE_VALF;
   for (long long at = beyond; at < row.length; at += step) most = greatest<T>(most, row.load(at));
   ROOFTILE_UNROLL for (int i = 0; i < kKept; ++i) most = greatest<T>(most, kept[i]);
-  most = row_max(most, scratch_most);
-  // Why not minus infinity: minus itself it is NaN, and such a row is to be 0.
-  const float shift = most == -HUGE_VALF ? 0.0F : most;
+  const float shift = shift_of(row_max(most, scratch_most));
 
   float e[kKept][kPack<T>];
   float sum = 0;
@@ -123,13 +127,42 @@ __global__ void __launch_bounds__(1024) rows(const RowsCall call) {
     exponentials<T>(again, row.load(at), shift, call.factor);
     sum += sum_of<T>(again);
   }
-  sum = row_sum(sum, scratch_sum);
-  const float inverse = sum == 0.0F ? 0.0F : 1.0F / sum;
+  const float inverse = inverse_of(row_sum(sum, scratch_sum));
 
   ROOFTILE_UNROLL for (int i = 0; i < kKept; ++i) row.write(e[i], inverse, first + i * step);
   for (long long at = beyond; at < row.cols; at += step) {
     exponentials<T>(again, row.load(at), shift, call.factor);
     row.write(again, inverse, at);
+  }
+}
+
+// The same of rows without lengths that RowPacks can hold: to the same bits.
+template <class T, int kKept>
+__global__ void __launch_bounds__(tile::most_row_threads(kKept), tile::row_blocks_at_once(kKept))
+    whole(const RowsCall call) {
+  __shared__ float scratch_most[kMostWarps];
+  __shared__ float scratch_sum[kMostWarps];
+  const RowPacks<kKept> row(call.rows, static_cast<int>(call.cols) / kPack<T>);
+
+  Pack kept[kKept];
+  row.load(kept, static_cast<const T*>(call.x), call.x_stride, PackOf<T>::kMinusInfinity);
+  float most = -HUGE_VALF;
+  ROOFTILE_UNROLL for (int i = 0; i < kKept; ++i) most = greatest<T>(most, kept[i]);
+  const float shift = shift_of(row_max(most, scratch_most));
+
+  float e[kPack<T>];
+  float sum = 0;
+  ROOFTILE_UNROLL for (int i = 0; i < kKept; ++i) {
+    exponentials<T>(e, kept[i], shift, call.factor);
+    sum += sum_of<T>(e);
+  }
+  const float inverse = inverse_of(row_sum(sum, scratch_sum));
+
+  // Why again: kept until here they would take half the registers.
+  ROOFTILE_UNROLL for (int i = 0; i < kKept; ++i) {
+    exponentials<T>(e, kept[i], shift, call.factor);
+    for (int j = 0; j < kPack<T>; ++j) e[j] = e[j] * inverse;
+    row.store(static_cast<T*>(call.y), call.y_stride, i, pack<T>(e));
   }
 }
 
@@ -152,11 +185,13 @@ Support supports(const Problem& problem, const DeviceProperties&) {
 Prepared prepare(const Problem& problem, Device&, const Config& config) {
   const DType dtype = problem.dtype("x");
   const std::int64_t cols = problem.axis("cols");
-  const std::int64_t packs = (cols * info(dtype).unit_bytes + 15) / 16;
-  const LaunchShape shape =
-      row_blocks(problem.axis("rows"), row_threads(packs, config.at("packs")));
-  const GpuKernel kernel =
-      find_kernel(sm90_rows_kernels, instance("rows", dtype, config.at("packs")));
+  const std::int64_t bytes = cols * info(dtype).unit_bytes;
+  const std::int64_t kept = config.at("packs");
+  const std::uint32_t threads = threads_of_row(bytes, kept);
+  const LaunchShape shape = row_blocks(problem.axis("rows"), threads);
+  const GpuKernel any = find_kernel(sm90_rows_kernels, instance("rows", dtype, kept));
+  const GpuKernel whole = find_kernel(sm90_rows_kernels, instance("whole", dtype, kept));
+  const bool can_be_whole = is_held_whole(bytes, kept, threads) && !problem.has("lengths");
   const RowsCall fixed{.rows = problem.axis("rows"),
                        .cols = cols,
                        .factor = static_cast<float>(problem.number("scale")) * tile::kLog2E};
@@ -175,7 +210,7 @@ Prepared prepare(const Problem& problem, Device&, const Config& config) {
       call.lengths = lengths.as<const int>();
       call.lengths_stride = lengths.stride(0);
     }
-    launch(*context.stream, kernel, shape, call);
+    launch(*context.stream, can_be_whole && call.is_aligned ? whole : any, shape, call);
   }};
 }
 
@@ -199,9 +234,10 @@ const KernelDef sm90_rows{
 
 #endif
 
-ROOFTILE_KERNEL_TABLE(sm90_rows_kernels, ROOFTILE_KERNEL_ENTRY(rows<float, 1>),
-                      ROOFTILE_KERNEL_ENTRY(rows<float, 4>), ROOFTILE_KERNEL_ENTRY(rows<bf16, 1>),
-                      ROOFTILE_KERNEL_ENTRY(rows<bf16, 4>), ROOFTILE_KERNEL_ENTRY(rows<fp16, 1>),
-                      ROOFTILE_KERNEL_ENTRY(rows<fp16, 4>))
+#define ROWS_ENTRIES(type, kept) \
+  ROOFTILE_KERNEL_ENTRY(rows<type, kept>), ROOFTILE_KERNEL_ENTRY(whole<type, kept>)
+#define ROWS_ENTRIES_OF(type) ROWS_ENTRIES(type, 1), ROWS_ENTRIES(type, 2), ROWS_ENTRIES(type, 4)
+ROOFTILE_KERNEL_TABLE(sm90_rows_kernels, ROWS_ENTRIES_OF(float), ROWS_ENTRIES_OF(bf16),
+                      ROWS_ENTRIES_OF(fp16))
 
 }  // namespace rooftile::ops::softmax
