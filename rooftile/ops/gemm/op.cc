@@ -271,6 +271,9 @@ std::vector<Case> cases() {
   // Few rows, k long enough to be split.
   add("edges", "m=1 n=136 k=520 a=bf16 layout=nt");
   add("edges", "m=3 n=65 k=520 a=bf16 layout=nt bias=f32 act=silu residual=f32");
+  add("edges", "m=1 n=5 k=2312 a=bf16 layout=nt act=silu");
+  add("edges", "m=2 n=6 k=2184 a=fp16 layout=nt bias=fp16");
+  add("edges", "m=4 n=9 k=1160 a=f32 layout=nt residual=f32");
   add("edges", "m=12 n=72 k=392 a=fp16 layout=nt d=f32 bias=bf16");
   add("edges", "m=40 n=40 k=328 a=bf16 layout=nt residual=bf16 act=gelu_tanh");
   add("edges", "m=65 n=72 k=264 a=bf16 layout=nt d.stride=1,65");
