@@ -1,12 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """Where peers.py makes its arrays, and how it times a call on them: PyTorch on a GPU or CPU, or NumPy."""
+import importlib.metadata
 import platform
 import time
 
 import numpy as np
 
 SMALL_CACHE_BYTES = 32 << 20  # of a CPU, for smoke runs
-BUSY_CYCLES = 400_000  # about 200 us: longer than any framework needs to queue a call
+BUSY_CYCLES = 400_000  # about 200 us of a GPU, in which a call is queued; more where that is too little
+MOST_BUSY_CYCLES = 100 * BUSY_CYCLES
+GRAPH_US = 5000  # of a graph's runs: its own launch is then below a thousandth
+MOST_RUNS_OF_GRAPH = 100
 
 
 class Numpy:
@@ -33,11 +37,18 @@ class Numpy:
     def error_of(self, result, expected):
         return float(np.abs(result - expected).max() / np.abs(expected).max())
 
-    def time_us(self, call):
-        self.flush.max()
+    def time_us(self, call, is_cold=True):
+        if is_cold:
+            self.flush.max()
         start = time.perf_counter()
         call()
         return (time.perf_counter() - start) * 1e6
+
+    def state(self):
+        return {}
+
+    def release(self):
+        pass
 
 
 class Torch:
@@ -49,12 +60,15 @@ class Torch:
         self.is_small = device == "cpu"
         self.dtype = torch.float32 if self.is_small else torch.bfloat16
         torch.manual_seed(0)
+        self.busy_cycles = BUSY_CYCLES
         if self.is_small:
             self.device_name, cache = platform.processor() or platform.machine(), SMALL_CACHE_BYTES
         else:
             torch.cuda.set_device(device)
             properties = torch.cuda.get_device_properties(device)
-            self.device_name, cache = properties.name, properties.L2_cache_size
+            kind = f"sm{properties.major}{properties.minor}"
+            self.device_name = f"{properties.name}, {properties.multi_processor_count} compute units, {kind}"
+            cache = properties.L2_cache_size
         # float64 and a maximum: one pass, no conversion, no dirty lines.
         self.flush = torch.zeros(2 * cache // 8, dtype=torch.float64, device=device)
 
@@ -73,23 +87,68 @@ class Torch:
     def error_of(self, result, expected):
         return float((result.double() - expected).abs().max() / expected.abs().max())
 
-    def time_us(self, call):
-        self.flush.max()
+    def time_us(self, call, is_cold=True):
+        """Of the GPU alone: it is busy, then the cache is flushed, while the host queues the call."""
         if self.is_small:
-            start = time.perf_counter()
-            call()
-            return (time.perf_counter() - start) * 1e6
+            return Numpy.time_us(self, call, is_cold)
         cuda = self.torch.cuda
         start, end = cuda.Event(enable_timing=True), cuda.Event(enable_timing=True)
-        cuda.synchronize()
-        # Busy first, then flushed: the call is queued by the time that the cache is cold.
-        cuda._sleep(BUSY_CYCLES)
-        self.flush.max()
-        start.record()
+        while True:
+            cuda.synchronize()
+            cuda._sleep(self.busy_cycles)
+            if is_cold:
+                self.flush.max()
+            start.record()
+            call()
+            end.record()
+            is_queued = not start.query()
+            end.synchronize()
+            if is_queued:
+                return start.elapsed_time(end) * 1e3
+            self.busy_cycles *= 2
+            if self.busy_cycles > MOST_BUSY_CYCLES:
+                self.busy_cycles = BUSY_CYCLES
+                raise RuntimeError("it waits for the GPU, so that its time is the host's too")
+
+    def in_graph(self, call):
+        """Many runs of a call in one CUDA graph, with what the caches hold: what runs them, and how many."""
+        cuda = self.torch.cuda
         call()
-        end.record()
-        end.synchronize()
-        return start.elapsed_time(end) * 1e3
+        once_us = max(self.time_us(call, is_cold=False), 1)
+        runs = max(1, min(MOST_RUNS_OF_GRAPH, int(GRAPH_US / once_us)))
+        cuda.synchronize()
+        graph = cuda.CUDAGraph()
+        with cuda.graph(graph):
+            for _ in range(runs):
+                call()
+        graph.replay()
+        return graph.replay, runs
+
+    def compiled(self, function):
+        """Whole, or an error: no part of it may run eagerly unseen."""
+        return self.torch.compile(function, dynamic=False, fullgraph=True)
+
+    def version(self, package):
+        return f"{package}={importlib.metadata.version(package)}"
+
+    def state(self):
+        """Clock, power and temperature, where the driver tells."""
+        if self.is_small:
+            return {}
+        cuda, values = self.torch.cuda, {}
+        for name, read in (("clocks_mhz", cuda.clock_rate), ("power_w", lambda: cuda.power_draw() / 1000),
+                           ("temperature_c", cuda.temperature)):
+            try:
+                values[name] = float(read())
+            except Exception:  # no NVML, or one without this
+                continue
+        return values
+
+    def release(self):
+        """Between cases: compiled code is forgotten, or PyTorch stops to compile a function's ninth shape."""
+        if not self.is_small:
+            self.torch._dynamo.reset()
+            self.torch.cuda.empty_cache()
 
 
 def backend_for(device):

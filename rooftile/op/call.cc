@@ -2,6 +2,7 @@
 #include "rooftile/op/call.h"
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <unordered_map>
 
@@ -14,7 +15,9 @@ constexpr std::size_t kMostPlans = 512;
 
 struct Ready {
   Plan plan;
-  DeviceMemory workspace;
+  // Why only where there is one: while a graph is captured, as on a stream that PyTorch makes for
+  // it, a GPU's memory cannot be allocated.
+  std::optional<DeviceMemory> workspace{};
 };
 
 template <class T>
@@ -62,12 +65,14 @@ void call(const Registry& registry, std::string_view op, Stream& stream,
   if (found == plans.end()) {
     if (plans.size() >= kMostPlans) plans.clear();
     Plan plan = prepare(registry, problem_of(registry, op, views, options), device);
-    DeviceMemory workspace(device, plan.workspace_bytes());
-    found =
-        plans.emplace(key, std::make_unique<Ready>(Ready{std::move(plan), std::move(workspace)}))
-            .first;
+    auto ready = std::make_unique<Ready>(Ready{.plan = std::move(plan)});
+    if (const std::int64_t bytes = ready->plan.workspace_bytes(); bytes > 0)
+      ready->workspace.emplace(device, bytes);
+    found = plans.emplace(key, std::move(ready)).first;
   }
-  found->second->plan.run({.stream = &stream, .workspace = found->second->workspace.data()}, views);
+  const Ready& ready = *found->second;
+  ready.plan.run(
+      {.stream = &stream, .workspace = ready.workspace ? ready.workspace->data() : nullptr}, views);
 }
 
 }  // namespace rooftile

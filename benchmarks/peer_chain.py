@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Two layers in a chain, up with a bias and gelu, then down: Rooftile as two, three and four kernels in a row,
+what lies between them in the cache or not, against PyTorch."""
+from peer_cases import Case, GRAPH_ROWS, Request, bound_of, peers_of, size_of
+from peer_formulas import formulas_of
+
+ACT = "gelu_tanh"
+
+
+def in_turn(*calls):
+    def run():
+        for call in calls:
+            result = call()
+        return result
+    return run
+
+
+def repeated(backend, bias, rows):
+    """A bias for each row, without a copy."""
+    if type(backend).__name__ == "Torch":
+        return bias.expand(rows, -1)
+    import numpy as np
+    return np.broadcast_to(bias, (rows, bias.shape[0]))
+
+
+def kernels_of(backend, x, up, bias, down):
+    """By how many there are: Rooftile's calls in turn."""
+    rows = x.shape[0]
+    hidden, biased, acted = (backend.empty(rows, up.shape[0]) for _ in range(3))
+    out = backend.empty(rows, down.shape[0])
+    last = Request("gemm", acted, down.T, out=out)
+    act = Request("activation", biased, act=ACT, out=acted)
+    return {2: [Request("gemm", x, up.T, bias=bias, act=ACT, out=acted), last],
+            3: [Request("gemm", x, up.T, bias=bias, out=biased), act, last],
+            4: [Request("gemm", x, up.T, out=hidden),
+                Request("add", hidden, repeated(backend, bias, rows), out=biased), act, last]}
+
+
+def chain_case(backend, rows, d, f):
+    x, up, bias, down = backend.randn(rows, d), backend.randn(f, d), backend.randn(f), backend.randn(d, f)
+    chains = kernels_of(backend, x, up, bias, down)
+    ours = {f"chain/{number}_kernels": in_turn(*requests) for number, requests in chains.items()}
+    fused = {}
+    if not backend.is_small:
+        torch = backend.torch
+        fused["addmm_gelu"] = lambda: torch._addmm_activation(bias, x, up.T, use_gelu=True) @ down.T
+    layers = formulas_of(backend)["layers"]
+    contenders = {"rooftile": ours.pop("chain/2_kernels"), **ours, **peers_of(backend, layers, x, up, bias, down, **fused)}
+    if not backend.is_small:  # as modules call it, the bias within the product
+        functional = backend.torch.nn.functional
+        contenders["torch/linear"] = lambda: functional.linear(
+            functional.gelu(functional.linear(x, up, bias), approximate="tanh"), down)
+    names = "+".join(request.facts()["kernel"] for request in chains[2])
+    case = Case("chain", f"up, bias, gelu, down m={rows} d={d} f={f}", kernel="chain/2_kernels",
+                line=f"chain/2_kernels m={rows} d={d} f={f} act={ACT} {names}",
+                code_hash="+".join(request.code_hash for request in chains[2]),
+                expected=lambda: layers(*map(backend.wide, (x, up, bias, down))), contenders=contenders,
+                is_short=rows <= GRAPH_ROWS, operations=4.0 * rows * d * f, bytes=size_of(x, up, bias, down) + x.nbytes, bound=bound_of(backend))
+    for number, requests in chains.items():
+        case.notes[f"chain/{number}_kernels"] = " ".join(
+            [f"chain/{number}_kernels", *(request.facts()["kernel"] for request in requests)])
+    return case
