@@ -3,6 +3,8 @@
 // they are corrupt, of other code, another device, another type or another class of shapes.
 #include "rooftile/op/cache.h"
 
+#include <dlfcn.h>
+
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
@@ -201,6 +203,19 @@ TEST(CodeHash, IsThatOfTheModuleOrTheKernelsOwn) {
     return kernel;
   }();
   EXPECT_EQ(code_hash(own), "abc");
+}
+
+// Two libraries of the same instructions whose constants differ.
+TEST(CodeHash, IsOfTheConstantsToo) {
+  const auto hash_of = [](const char* module) {
+    void* library = dlopen(module, RTLD_NOW | RTLD_LOCAL);
+    EXPECT_NE(library, nullptr) << dlerror();
+    return module_hash(dlsym(library, "rooftile_scaled"));
+  };
+  const std::string folder = ROOFTILE_BINARY_DIR "/modules/";
+  const std::string first = hash_of((folder + "first.so").c_str());
+  EXPECT_EQ(first, hash_of((folder + "first.so").c_str()));
+  EXPECT_NE(first, hash_of((folder + "second.so").c_str()));
 }
 
 class TunedRecords : public testing::Test {
