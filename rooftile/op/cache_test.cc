@@ -5,6 +5,7 @@
 
 #include <dlfcn.h>
 
+#include <atomic>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
@@ -139,6 +140,27 @@ TEST(CacheFile, LosesNothingToOtherWriters) {
       });
   }
   EXPECT_EQ(CacheFile("a.json").read().size(), 40U);
+}
+
+// What is read while another writes is the file before or after, and no corrupt one.
+TEST(CacheFile, IsReadWhileAnotherWrites) {
+  const TestCache cache;
+  const CacheFile file("a.json");
+  const auto write = [&](std::size_t bytes) {
+    file.update([&](CacheFile::Entries& entries) { entries["a"] = std::string(bytes, 'x'); });
+  };
+  write(1);
+  std::atomic<bool> is_done{false};
+  std::jthread writer([&] {
+    for (std::size_t bytes = 1; !is_done; bytes = bytes == 1 ? 20000 : 1) write(bytes);
+  });
+  int num_empty = 0;
+  const std::string warning = warnings_of([&] {
+    for (int i = 0; i < 2000; ++i) num_empty += CacheFile("a.json").read().empty() ? 1 : 0;
+  });
+  is_done = true;
+  EXPECT_EQ(num_empty, 0);
+  EXPECT_EQ(warning, "");
 }
 
 class Proofs : public testing::Test {
