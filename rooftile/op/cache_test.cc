@@ -67,7 +67,7 @@ TEST(CacheFile, MakesItsFolder) {
   EXPECT_TRUE(fs::exists(folder.file("deep/er/a.json")));
 }
 
-// IBM/triton-dejavu#1: a second process must not trust what it finds.
+// A second process must not trust what it finds.
 class CorruptCache : public testing::TestWithParam<const char*> {};
 
 TEST_P(CorruptCache, IsSetAsideWithAWarning) {
@@ -277,20 +277,31 @@ TEST_F(TunedRecords, AreFoundAgain) {
   EXPECT_TRUE(find("rows=20 cols=100")) << "in another process too";
 }
 
-// triton-lang/triton#2534: tuned for one type, used for another.
 TEST_F(TunedRecords, HoldForTheirTypesLayoutsAndOptions) {
-  remember("rows=20 cols=100 x=fp16");
-  EXPECT_TRUE(find("rows=20 cols=100 x=fp16"));
-  for (const char* line :
-       {"rows=20 cols=100 x=f32", "rows=20 cols=100 x=bf16", "rows=20 cols=100 x=fp16 y=f32",
-        "rows=20 cols=100 x=fp16 bias=f32", "rows=20 cols=100 x=fp16 act=gelu",
-        "rows=20 cols=100 x=fp16 x.stride=1,20"})
-    EXPECT_FALSE(find(line)) << line;
+  remember("rows=20 cols=96 x=fp16");
+  EXPECT_TRUE(find("rows=20 cols=96 x=fp16"));
+  for (const char* other : {" x=f32", " x=bf16", " x=fp16 y=f32", " x=fp16 bias=f32",
+                            " x=fp16 act=gelu", " x=fp16 x.stride=1,24", " x=fp16 y.alias=x",
+                            " x=fp16 x.offset=1", " x=fp16 x.stride=97,1", " x=fp16 x.stride=0,1"})
+    EXPECT_FALSE(find("rows=20 cols=96" + std::string(other))) << other;
+  EXPECT_TRUE(find("rows=20 cols=96 x=fp16 x.offset=8 x.stride=104,1")) << "aligned all the same";
+}
+
+TEST_F(TunedRecords, HoldForTheirScales) {
+  remember("rows=20 cols=96 codes=i4 codes.block=1,32 codes.scale=f32");
+  EXPECT_TRUE(find("rows=20 cols=96 codes=i4 codes.block=1,32 codes.scale=f32"));
+  for (const char* scales :
+       {"codes.block=1,16 codes.scale=f32", "codes.block=1,32 codes.scale=bf16",
+        "codes.block=1,32 codes.scale=f32 codes.zero=i8",
+        "codes.block=1,32 codes.scale=f32 codes.scale2=f32",
+        "codes.block=1,32 codes.scale=f32 codes.swizzle=128x4"})
+    EXPECT_FALSE(find("rows=20 cols=96 codes=i4 " + std::string(scales))) << scales;
 }
 
 TEST_F(TunedRecords, HoldForTheirClassOfShapes) {
   remember("rows=20 cols=100");
-  EXPECT_TRUE(find("rows=17 cols=65")) << "both within the same powers of two";
+  EXPECT_TRUE(find("rows=17 cols=68")) << "both within the same powers of two";
+  EXPECT_FALSE(find("rows=17 cols=65")) << "rows that are not aligned";
   EXPECT_TRUE(find("rows=32 cols=128"));
   EXPECT_FALSE(find("rows=33 cols=100"));
   EXPECT_FALSE(find("rows=16 cols=100")) << "small extents are classes of their own";
