@@ -19,6 +19,8 @@ __device__ inline float range_scale(float total, double eps) {
 /// 1 / sqrt(mean + eps) of a row scaled by `scale`, the sum of whose squares is `total`.
 __device__ inline float root_of(float total, long long cols, double eps, float scale) {
   const auto scaled_eps = static_cast<float>(eps * scale * scale);
+  // Of zeros alone: eps would have been left, had the scale not taken it below f32's range.
+  if (total == 0.0F && scaled_eps == 0.0F && eps > 0) return 0.0F;
   return 1.0F / sqrtf(total / static_cast<float>(cols) + scaled_eps);
 }
 

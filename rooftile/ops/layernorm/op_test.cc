@@ -20,6 +20,7 @@ namespace {
 
 using testing::ElementsAre;
 using testing::FloatEq;
+using testing::FloatNear;
 using testing::HasSubstr;
 
 const OpDef& op() { return *catalogue().operation("layernorm").def; }
@@ -56,9 +57,13 @@ TEST(LayernormMeaning, NormalisesTheSumAsItIsStored) {
   EXPECT_THAT(values["y"].values, ElementsAre(-1, 1));
 }
 
-TEST(LayernormMeaning, AllowsAnErrorOfTheMeanWhereItIsLarge) {
-  const Values values = meant("rows=1 cols=2 eps=0", {999, 1001});
-  EXPECT_DOUBLE_EQ(values["y"].magnitude[0], 1001);
+// Deviations of 1, the largest 1, whatever the mean; in 16 bits, an error of an f32's mean as well.
+TEST(LayernormMeaning, AllowsErrorsRelativeToTheDeviations) {
+  for (const double mean : {0.0, 1000.0, -1e6})
+    EXPECT_DOUBLE_EQ(meant("rows=1 cols=2 eps=0", {mean - 1, mean + 1})["y"].magnitude[0], 2);
+  EXPECT_DOUBLE_EQ(meant("rows=1 cols=2 eps=0 x=bf16", {127, 129})["y"].magnitude[0], 2 + 128);
+  EXPECT_DOUBLE_EQ(meant("rows=1 cols=2 eps=1 x=bf16", {128, 128})["y"].magnitude[0], 0)
+      << "of equal elements every mean is exact";
 }
 
 TEST(LayernormCost, CountsByHand) {
@@ -104,6 +109,9 @@ TEST(LayernormCall, NormalisesAndAdds) {
   std::vector<float> y(4);
   layernorm(*stream, view(y, {2, 2}), view(x, {2, 2}), view(w, {2}), view(b, {2}), 0);
   EXPECT_THAT(y, ElementsAre(-1, 12, -1, 12)) << "a large mean cancels nothing";
+  std::vector<float> far{1e4F, 1e4F + 1.0F / 64, 3e38F, 3e38F};
+  layernorm(*stream, view(y, {2, 2}), view(far, {2, 2}), {}, {}, 1e-10);
+  EXPECT_THAT(y, ElementsAre(FloatNear(-1, 1e-5F), FloatNear(1, 1e-5F), 0, 0));
   std::vector<float> residual{1, 1, 0, 0};
   add_layernorm(*stream, view(y, {2, 2}), view(residual, {2, 2}), view(x, {2, 2}),
                 view(residual, {2, 2}), {}, {}, 0);

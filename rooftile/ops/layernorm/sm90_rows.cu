@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Layer normalisation with a row in the registers of a warp or a block: x is read once, the mean
 // and the squares of the deviations from it are summed one after the other, so that nothing
-// cancels. Longer rows than registers hold are read again, from the cache.
+// cancels; both of what is left when the row's first element is taken off, unless all is of one
+// type of 16 bits, which has no digits that an f32 could lose beside a large mean. Longer rows than
+// registers hold are read again, from the cache.
 #include "rooftile/tile/kernel_table.h"
 #include "rooftile/tile/matrix.h"
 #include "rooftile/tile/row_threads.h"
@@ -34,6 +36,7 @@ struct RowsCall {
   long long rows = 0;
   int cols = 0;
   double eps = 0;
+  bool has_pivot = false;  // the first element is taken off
 };
 
 }  // namespace
@@ -129,24 +132,38 @@ __device__ void add_residual(Row<kKept>& row, const OctetRow& x, const OctetRow&
   }
 }
 
+// The row's first element, from the thread that has it. It is at most sqrt(cols) standard
+// deviations from the mean, so that an error of what is left without it is relative to the
+// deviations.
 template <int kKept>
-__device__ float mean_of(Row<kKept>& row, int cols, float scale, float (&scratch)[kMostWarps]) {
+__device__ float pivot_of(const Row<kKept>& row, float (&scratch)[kMostWarps]) {
+  float pivot = 0;
+  if (threadIdx.x == 0 && row.cols > 0)
+    pivot = kKept != 0 ? row.kept[0][0] : load_element(row.s.data, row.s.type, row.s.start);
+  return row_sum(pivot, scratch);
+}
+
+// Of s * scale - pivot.
+template <int kKept>
+__device__ float mean_of(Row<kKept>& row, int cols, float scale, float pivot,
+                         float (&scratch)[kMostWarps]) {
   float sum = 0;
-  row.for_each([&](const float(&s)[kOctet], int) {
-    ROOFTILE_UNROLL for (int j = 0; j < kOctet; ++j) sum += s[j] * scale;
+  row.for_each([&](const float(&s)[kOctet], int at) {
+    const int left = row.left(at);
+    ROOFTILE_UNROLL for (int j = 0; j < kOctet; ++j) sum += j < left ? s[j] * scale - pivot : 0.0F;
   });
   return row_sum(sum, scratch) / static_cast<float>(cols);
 }
 
-// The sum of (s * scale - mean)^2.
+// The sum of (s * scale - pivot - mean)^2.
 template <int kKept>
-__device__ float squares_of(Row<kKept>& row, float scale, float mean,
+__device__ float squares_of(Row<kKept>& row, float scale, float pivot, float mean,
                             float (&scratch)[kMostWarps]) {
   float squares = 0;
   row.for_each([&](const float(&s)[kOctet], int at) {
     const int left = row.left(at);
     ROOFTILE_UNROLL for (int j = 0; j < kOctet; ++j) {
-      const float deviation = j < left ? s[j] * scale - mean : 0.0F;
+      const float deviation = j < left ? s[j] * scale - pivot - mean : 0.0F;
       squares = fmaf(deviation, deviation, squares);
     }
   });
@@ -170,15 +187,16 @@ struct Moments {
   float scale, mean, squares;
 };
 
-// From mean_of(scale, scratch) and squares_of(scale, mean, scratch), each over the whole row.
+// From mean_of(scale, scratch) and squares_of(scale, mean, scratch), each over the whole row, less
+// `pivot`.
 template <class MeanOf, class SquaresOf>
-__device__ Moments moments(double eps, MeanOf mean_of, SquaresOf squares_of) {
+__device__ Moments moments(double eps, float pivot, MeanOf mean_of, SquaresOf squares_of) {
   __shared__ float scratch[4][kMostWarps];
   Moments found{1.0F, mean_of(1.0F, scratch[0]), 0.0F};
   found.squares = squares_of(1.0F, found.mean, scratch[1]);
   found.scale = range_scale(found.squares, eps);
   // Deviations that small beside such a mean are 0, and the mean need not bear the scale.
-  if (found.scale > 1.0F && fabsf(found.mean) > 1.0F) found.scale = 1.0F;
+  if (found.scale > 1.0F && fmaxf(fabsf(found.mean), fabsf(pivot)) > 1.0F) found.scale = 1.0F;
   // Why a vote: short rows share a warp, and all of it must meet in the sums.
   if (__any_sync(kWholeWarp, found.scale != 1.0F)) {
     found.mean = mean_of(found.scale, scratch[2]);
@@ -188,10 +206,10 @@ __device__ Moments moments(double eps, MeanOf mean_of, SquaresOf squares_of) {
 }
 
 // The octet of y.
-__device__ inline void normalise(float (&v)[kOctet], const Moments& of_row, float root,
+__device__ inline void normalise(float (&v)[kOctet], const Moments& of_row, float pivot, float root,
                                  const float (&w)[kOctet], const float (&b)[kOctet]) {
   ROOFTILE_UNROLL for (int j = 0; j < kOctet; ++j) v[j] =
-      fmaf((v[j] * of_row.scale - of_row.mean) * root, w[j], b[j]);
+      fmaf((v[j] * of_row.scale - pivot - of_row.mean) * root, w[j], b[j]);
 }
 
 template <int kKept>
@@ -203,10 +221,15 @@ __global__ void __launch_bounds__(tile::most_row_threads(kKept)) rows(const Rows
   row.load_kept(row.kept, x);
   if (call.residual.data != nullptr) add_residual(row, x, OctetRow(call.residual, r, kIsWhole));
 
+  __shared__ float scratch_of_pivot[kMostWarps];
+  const float pivot = call.has_pivot ? pivot_of(row, scratch_of_pivot) : 0.0F;
   const Moments found = moments(
-      call.eps, [&](float scale, auto& scratch) { return mean_of(row, call.cols, scale, scratch); },
+      call.eps, pivot,
+      [&](float scale, auto& scratch) {
+        return mean_of(row, call.cols, scale, pivot * scale, scratch);
+      },
       [&](float scale, float mean, auto& scratch) {
-        return squares_of(row, scale, mean, scratch);
+        return squares_of(row, scale, pivot * scale, mean, scratch);
       });
   const float root = root_of(found.squares, call.cols, call.eps, found.scale);
 
@@ -220,7 +243,7 @@ __global__ void __launch_bounds__(tile::most_row_threads(kKept)) rows(const Rows
     load_parameter(factor, row, w, 1.0F, at);
     load_parameter(shift, row, b, 0.0F, at);
     ROOFTILE_UNROLL for (int j = 0; j < kOctet; ++j) v[j] = s[j];
-    normalise(v, found, root, factor, shift);
+    normalise(v, found, pivot * found.scale, root, factor, shift);
     row.store(v, y, at);
   });
 }
@@ -266,7 +289,7 @@ __global__ void __launch_bounds__(tile::most_row_threads(kKept), tile::row_block
   load_parameters<T>(b, row, call.b, 0.0F);
 
   const Moments found = moments(
-      call.eps,
+      call.eps, 0.0F,
       [&](float scale, auto& scratch) {
         float sum = 0;
         ROOFTILE_UNROLL for (int i = 0; i < kKept; ++i) {
@@ -299,7 +322,7 @@ __global__ void __launch_bounds__(tile::most_row_threads(kKept), tile::row_block
     unpack<T>(v, kept[i]);
     unpack<T>(factor, w[i]);
     unpack<T>(shift, b[i]);
-    normalise(v, found, root, factor, shift);
+    normalise(v, found, 0.0F, root, factor, shift);
     row.store(static_cast<T*>(call.y.data), call.y.row_stride, i, pack<T>(v));
   }
 }
@@ -358,7 +381,8 @@ Prepared prepare(const Problem& problem, Device&, const Config& config) {
   const GpuKernel any = find_kernel(sm90_rows_kernels, "rows<0>");
   const RowsCall fixed{.rows = problem.axis("rows"),
                        .cols = static_cast<int>(problem.axis("cols")),
-                       .eps = problem.number("eps")};
+                       .eps = problem.number("eps"),
+                       .has_pivot = !has_one_packed_type(problem)};
   return {.run = [=](const Context& context, const Arguments& args) {
     if (fixed.rows == 0) return;
     launch(*context.stream, has_whole_octets(args) ? whole : any, shape, call_of(fixed, args));
