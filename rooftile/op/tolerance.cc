@@ -42,7 +42,10 @@ double bound_of(double expected, double magnitude, DType dtype, const Tolerance&
   }
   // Integers are compared whole; a floating result may fall either side of a tie.
   const double ulp = info(dtype).kind == DTypeKind::integer ? 0 : ulp_of(dtype, expected);
-  return tolerance.ulps * ulp + tolerance.accumulated * magnitude + tolerance.absolute;
+  const double bound =
+      tolerance.ulps * ulp + tolerance.accumulated * magnitude + tolerance.absolute;
+  // Whatever is finite would lie within an infinity of the right answer.
+  return std::isfinite(bound) ? bound : NAN;
 }
 
 bool is_close(double actual, double expected, double bound, DType dtype) {
@@ -50,7 +53,8 @@ bool is_close(double actual, double expected, double bound, DType dtype) {
   // Beyond the type's range the right answer is what rounding gives: an infinity, or saturation.
   if (std::isfinite(actual) && std::isfinite(expected))
     return std::abs(actual - expected) <= bound ||
-           (std::abs(expected) > info(dtype).max_finite && actual == round_to(dtype, expected));
+           ((std::isnan(bound) || std::abs(expected) > info(dtype).max_finite) &&
+            actual == round_to(dtype, expected));
   // One side is infinite or actual is NaN: a result within the bound of the largest number may
   // round to the infinity, and nothing else.
   return actual == expected || actual == round_to(dtype, expected) ||
@@ -114,6 +118,8 @@ Comparison compare(const std::vector<double>& actual, const Array& expected, DTy
     ++result.num_compared;
     if (is_also_right(expected, i, actual[i])) continue;
     if (std::isfinite(e)) result.max_abs_expected = std::max(result.max_abs_expected, std::abs(e));
+    if (!is_close(0, e, bound, dtype)) ++result.num_from_zero;
+    result.is_zero_right &= std::abs(round_to(dtype, e)) <= tolerance.absolute;
     if (std::isfinite(error)) {
       result.max_abs_error = std::max(result.max_abs_error, error);
       if (bound > 0) result.max_of_bound = std::max(result.max_of_bound, error / bound);

@@ -52,14 +52,19 @@ struct Comparison {
   double max_ulps = 0;       // of the output dtype
   double max_of_bound = 0;   // error / what is allowed there: 1 is the limit
   double max_abs_expected = 0;
+  std::int64_t num_from_zero = 0;  // whose bound would not take a 0
+  bool is_zero_right = true;       // everywhere, once rounded
 
   [[nodiscard]] bool passed() const { return num_wrong == 0; }
+  /// Whether an output of zeros would have passed as well, though it is wrong: nothing was shown.
+  [[nodiscard]] bool takes_zeros() const { return num_from_zero == 0 && !is_zero_right; }
   /// "y[3,17]: got 1.5, expected 1.25 within 0.004 (12 of 4096 wrong)"
   [[nodiscard]] std::string text(const Array& expected) const;
 };
 
 /// Compares every element of `actual` to `expected`, whose values are in double, unrounded.
 /// What Array::also_right lists passes too, with no error.
+/// A bound that is no finite number allows nothing but the right answer rounded.
 /// Not finite: an expected infinity, or one that rounds to it in `dtype`, must be met exactly; an
 /// expected NaN must be a NaN.
 Comparison compare(const std::vector<double>& actual, const Array& expected, DType dtype,

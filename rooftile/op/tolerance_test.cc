@@ -87,7 +87,7 @@ TEST(Compare, TakesSaturationWhereTheTypeSaturates) {
   EXPECT_FALSE(passes(4, 100, DType::e2m1));
 }
 
-// linkedin/Liger-Kernel#259: one wrong element among a million, its count compared with "> 1".
+// One wrong element among a million, its count compared with "> 1".
 TEST(Compare, NamesOneElementOfAMillion) {
   Array expected = array_of(std::vector<double>(1000000, 1e6));
   expected.shape = {1000, 1000};
@@ -104,7 +104,7 @@ TEST(Compare, NamesOneElementOfAMillion) {
   EXPECT_THAT(result.text(expected), HasSubstr("1 of 1000000 wrong"));
 }
 
-// ScalingIntelligence/KernelBench#165: zeros pass an absolute tolerance that exceeds the output.
+// Zeros pass an absolute tolerance that exceeds the output.
 TEST(Compare, RejectsZerosForAWideSoftmax) {
   constexpr int kCols = 393216;
   const Array expected = array_of(std::vector<double>(kCols, 1.0 / kCols));
@@ -116,8 +116,12 @@ TEST(Compare, RejectsZerosForAWideSoftmax) {
     EXPECT_NEAR(result.max_abs_expected, 2.54e-6, 1e-8)
         << "what makes the tolerance suspect is told";
   }
-  // The table of assert_close would have taken them: why it is not the default.
-  EXPECT_TRUE(compare(zeros, expected, DType::f32, {}, Policy::assert_close).passed());
+  // The table of assert_close takes them: it is not the default, and says that it shows nothing.
+  const Comparison close = compare(zeros, expected, DType::f32, {}, Policy::assert_close);
+  EXPECT_TRUE(close.passed());
+  EXPECT_TRUE(close.takes_zeros());
+  EXPECT_FALSE(compare(zeros, expected, DType::f32, sum_tolerance(DType::f32, DType::f32, kCols))
+                   .takes_zeros());
 }
 
 TEST(Compare, FindsTheElementFurthestBeyondItsBound) {
@@ -138,6 +142,23 @@ TEST(Compare, UsesTheMagnitudeOfTheTerms) {
   expected.magnitude = {kNaN};
   EXPECT_FALSE(compare({99}, expected, DType::f32, tolerance).passed())
       << "no bound allows nothing";
+  expected.magnitude = {kInfinity};
+  EXPECT_FALSE(compare({99}, expected, DType::f32, tolerance).passed()) << "nor an infinite one";
+  EXPECT_TRUE(compare({round_to(DType::f32, 1e-3)}, expected, DType::f32, tolerance).passed());
+}
+
+TEST(Compare, SaysWhenZerosWouldPassToo) {
+  const auto takes = [](std::vector<double> expected, double allowed) {
+    Array array = array_of(expected);
+    array.magnitude.assign(expected.size(), allowed);
+    return compare(expected, array, DType::fp16, {.ulps = 0, .accumulated = 1}).takes_zeros();
+  };
+  EXPECT_TRUE(takes({0.5, -0.25, 0}, 0.5));
+  EXPECT_FALSE(takes({0.5, -0.25, 0.75}, 0.5)) << "one of them tells";
+  EXPECT_FALSE(takes({0, 0}, 0.5)) << "zeros are right";
+  EXPECT_FALSE(takes({1e-9}, 0)) << "it is 0 in fp16";
+  EXPECT_FALSE(takes({kNaN}, 0.5));
+  EXPECT_FALSE(takes({}, 0.5));
 }
 
 TEST(Compare, TakesIntegersWhole) {

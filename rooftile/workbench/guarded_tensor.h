@@ -29,12 +29,17 @@ class HostImage {
   std::size_t bytes_;
 };
 
+/// What outputs hold before a run: NaN, which whoever reads it shows; or a number, without which an
+/// output that nobody wrote would pass where NaN is the right answer.
+enum class Poison : std::uint8_t { nan, number };
+
 class GuardedTensor {
  public:
   GuardedTensor(const ArgChoice& arg, Device& device, Stream& stream);
 
-  /// Fills everything with the pattern, elements too: NaN for floating types, -1 for integers.
-  void poison();
+  /// Fills everything with the pattern, NaN for floating types and -1 for integers; the elements
+  /// with what `kind` says.
+  void poison(Poison kind = Poison::nan);
 
   /// Stores `values` (row-major) into the elements; the rest gets the pattern.
   void store(const std::vector<double>& values);

@@ -27,7 +27,8 @@ struct VerifyOptions {
 };
 
 /// Runs `kernel` on `problem` (whose seed is added to options.seed) and judges it. Never throws for
-/// what the kernel does; the record says passed, failed with the reason, or unsupported with it.
+/// what the kernel does; the record says passed, failed with the reason, unsupported with it, or
+/// invalid where what is allowed is so wide that zeros would have passed.
 Record verify(const OpDef& op, const KernelDef& kernel, const Problem& problem, Device& device,
               const VerifyOptions& options = {});
 
@@ -36,8 +37,9 @@ Record verify(const OpDef& op, const KernelDef& kernel, const Problem& problem, 
 std::string check_outputs(const OpDef& op, Workload& workload, Policy policy, Record& record);
 
 /// The same for a few rows along the operation's batch axis, each by its meaning alone: what a
-/// measurement can afford where the whole reference takes minutes. False where rows are not
-/// independent, and nothing was checked.
+/// measurement can afford where the whole reference takes minutes. Where none of those rows has a
+/// NaN the others may have none either. False where rows are not independent, and nothing was
+/// checked.
 bool check_some_rows(const OpDef& op, Workload& workload, Policy policy, Record& record,
                      std::string& fault);
 

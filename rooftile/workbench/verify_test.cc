@@ -97,23 +97,46 @@ TEST_F(Verify, GivesFreshDataForEachSeed) {
 TEST_F(Verify, PoisonsBeforeEveryRun) {
   int not_poisoned = 0;
   int runs = 0;
+  double other_poison = 0;
   const KernelDef kernel = toy_kernel(
       [&](const Context&, const Arguments& args) {
         const Toy toy(args);
         const auto is_nan = [](const TensorView& view, std::int64_t offset) {
           return std::isnan(load_element(view.dtype, view.data, offset));
         };
+        // With other data, the elements of outputs hold a number.
+        if (++runs == 2) other_poison = load_element(DType::f32, toy.y.data, 7);
         for (const std::int64_t offset : {0, 7, 50, -1, 247})
-          if (!is_nan(toy.y, offset)) ++not_poisoned;
+          if (runs != 2 && !is_nan(toy.y, offset)) ++not_poisoned;
+        if (!is_nan(toy.y, -1) || !is_nan(toy.y, 48)) ++not_poisoned;
         for (const std::int64_t offset : {-1, 48, 63, 304})
           if (!is_nan(toy.x, offset)) ++not_poisoned;
         toy.fill_right();
-        ++runs;
       },
       Determinism::repeatable);
   EXPECT_EQ(verified(kernel, "rows=5 cols=48 x.stride=64,1 y.stride=50,1").status, Status::passed);
   EXPECT_EQ(not_poisoned, 0);
+  EXPECT_GT(other_poison, 1e12);
   EXPECT_EQ(runs, 4) << "two sets of data and two repeats";
+}
+
+// Where NaN is right, poison that is NaN would be an answer.
+TEST_F(Verify, TakesNothingDoneForNoAnswerEvenWhereNanIsRight) {
+  OpDef undefined = toy_op();
+  undefined.meaning = [](const Problem&, Values& values) {
+    for (double& value : values["y"].values) value = NAN;
+  };
+  const Problem problem = bind(undefined, parse_problem_text("toy rows=5 cols=48"));
+  const auto verdict = [&](const rooftile::Run& run) {
+    return verify(undefined, toy_kernel(run), problem, device_);
+  };
+  EXPECT_EQ(verdict([](const Context&, const Arguments& args) {
+              Toy(args).fill([](std::int64_t, std::int64_t) { return NAN; });
+            }).status,
+            Status::passed);
+  const Record nothing = verdict([](const Context&, const Arguments&) {});
+  EXPECT_EQ(nothing.status, Status::failed);
+  EXPECT_THAT(nothing.reason, HasSubstr("expected nan"));
 }
 
 TEST_F(Verify, ComparesRowsAloneWithRowsInTheBatch) {
@@ -215,6 +238,25 @@ TEST_F(Verify, JudgesByTheNamedPolicy) {
   EXPECT_EQ(verified(kernel, "rows=5 cols=48").status, Status::failed);
   EXPECT_EQ(verified(kernel, "rows=5 cols=48", {.policy = Policy::assert_close}).status,
             Status::passed);
+}
+
+// A rule that takes zeros shows nothing, whatever the kernel gave.
+TEST_F(Verify, CallsARuleThatTakesZerosInvalid) {
+  OpDef small = toy_op();
+  small.meaning = [](const Problem&, Values& values) {
+    for (double& value : values["y"].values) value = 0x1p-19;
+  };
+  const Problem problem = bind(small, parse_problem_text("toy rows=5 cols=48"));
+  for (const double given : {0x1p-19, 0.0}) {
+    const KernelDef kernel = toy_kernel([given](const Context&, const Arguments& args) {
+      Toy(args).fill([&](std::int64_t, std::int64_t) { return given; });
+    });
+    const Record record = verify(small, kernel, problem, device_, {.policy = Policy::assert_close});
+    EXPECT_EQ(record.status, Status::invalid);
+    EXPECT_THAT(record.reason, HasSubstr("y: zeros would pass as well"));
+    EXPECT_EQ(verify(small, kernel, problem, device_).status,
+              given == 0 ? Status::failed : Status::passed);
+  }
 }
 
 TEST_F(Verify, ChecksAScaledInputsScalesToo) {

@@ -8,6 +8,7 @@
 #include <map>
 #include <memory>
 #include <stdexcept>
+#include <utility>
 #include <vector>
 
 #include "gmock/gmock.h"
@@ -150,7 +151,7 @@ const std::vector<Wrong>& wrong_kernels() {
            store_element(toy.x.dtype, toy.x.data, toy.rows * toy.cols, 0);
          });
        }},
-      // ScalingIntelligence/KernelBench#82: zeroed inputs make a zero answer right afterwards.
+      // Zeroed inputs make a zero answer right afterwards.
       {"input_zeroed", kPlain, "changed input 'x'",
        [] {
          return plain([](const Toy& toy) {
@@ -167,8 +168,7 @@ const std::vector<Wrong>& wrong_kernels() {
          });
        }},
       // An answer that lies in the memory already, or was kept, is right only for the data before.
-      {"work_once_then_rely_on_memory", kPlain,
-       "with other data in the same memory: y[0,0]: got nan",
+      {"work_once_then_rely_on_memory", kPlain, "with other data in the same memory: y[",
        [] {
          return counting([](int call, const Toy& toy) {
            if (call == 1) toy.fill_right();
@@ -211,7 +211,7 @@ const std::vector<Wrong>& wrong_kernels() {
          });
        },
        Determinism::repeatable},
-      // kekzl/imp#1314: one row's bits depend on how many there are, or on what the others hold.
+      // One row's bits depend on how many there are, or on what the others hold.
       {"tile_chosen_by_the_batch", kPlain, "not batch-invariant: row 0 of 'y'",
        [] {
          return from([](const Toy& toy, Index r, Index c) {
@@ -236,6 +236,28 @@ const std::vector<Wrong>& wrong_kernels() {
          };
        },
        Determinism::batch_invariant, 64},
+      // Another kernel may have used it in between.
+      {"workspace_kept_from_call_to_call", kPlain,
+       "with other data in the same memory: y[0,0]: got",
+       [] {
+         auto is_first = std::make_shared<bool>(true);
+         return [is_first](const Context& context, const Arguments& args) {
+           if (std::exchange(*is_first, false)) store_element(DType::f32, context.workspace, 0, 1);
+           const double one = load_element(DType::f32, context.workspace, 0);
+           const Toy toy(args);
+           toy.fill([&](Index r, Index c) { return toy.factor * toy.load(r, c) + one; });
+         };
+       },
+       Determinism::batch_invariant, 64},
+      {"write_past_the_workspace_in_the_third_call", kPlain, "run 2: wrote outside its workspace",
+       [] {
+         auto calls = std::make_shared<int>(0);
+         return [calls](const Context& context, const Arguments& args) {
+           Toy(args).fill_right();
+           if (++*calls == 3) static_cast<char*>(context.workspace)[64] = 0;
+         };
+       },
+       Determinism::repeatable, 64},
       {"write_past_the_workspace", kPlain, "wrote outside its workspace",
        [] {
          return [](const Context& context, const Arguments& args) {
@@ -264,7 +286,7 @@ const std::vector<Wrong>& wrong_kernels() {
            return toy.factor * static_cast<double>(aligned[r * toy.x.stride(0) + c]) + 1;
          });
        }},
-      // triton-lang/triton#832, ROCm/triton#944. It wraps at 2^31 to stay within the memory here.
+      // It wraps at 2^31 to stay within the memory here.
       {"index_of_32_bits", kFar, "(128 of 256 wrong",
        [] {
          return from([](const Toy& toy, Index r, Index c) {

@@ -74,11 +74,11 @@ std::vector<const Workload::Slot*> Workload::own_inputs() const {
   return list;
 }
 
-void Workload::reset() {
+void Workload::reset(Poison poison) {
   for (const Slot& slot : slots_) {
     if (slot.own == nullptr) continue;
     if (op_.find_arg(slot.name)->role == Role::out) {
-      slot.own->poison();
+      slot.own->poison(poison);
     } else if (slot.is_shared || slot.is_output) {
       slot.own->store(data_->inputs[slot.name].values);
     }
@@ -138,9 +138,13 @@ Workspace::Workspace(const Plan& plan, Device& device, Stream& stream)
     : device_(device),
       stream_(stream),
       memory_(device, plan.workspace_bytes() + 2 * kWorkspaceGuard) {
+  this->poison();
+}
+
+void Workspace::poison() {
   const std::string poison(static_cast<std::size_t>(memory_.bytes()), '\xff');
-  device.copy_to_device(stream, memory_.data(), poison.data(), memory_.bytes());
-  stream.synchronise();
+  device_.copy_to_device(stream_, memory_.data(), poison.data(), memory_.bytes());
+  stream_.synchronise();
 }
 
 void* Workspace::data() const { return static_cast<char*>(memory_.data()) + kWorkspaceGuard; }

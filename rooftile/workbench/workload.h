@@ -32,7 +32,7 @@ class Workload {
   void share_inputs(Workload& other);
 
   /// Poisons outputs again and restores inputs that share memory with one.
-  void reset();
+  void reset(Poison poison = Poison::nan);
 
   /// Runs `plan`, several times right behind each other, and waits for the device.
   void run(const Plan& plan, void* workspace, int times = 1);
@@ -93,6 +93,10 @@ class Workload {
 class Workspace {
  public:
   Workspace(const Plan& plan, Device& device, Stream& stream);
+
+  /// Again: what a run left there is nothing that a later one may rely on.
+  void poison();
+
   [[nodiscard]] void* data() const;
 
   /// "wrote outside its workspace" when a guard has changed; empty when all is well.
