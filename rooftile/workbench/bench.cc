@@ -134,8 +134,10 @@ Record measure(const Task& task, Record record) {
   for (MeasuredKernel* each : {&measured, rival.get()})
     if (each != nullptr)
       if (std::string fault = each->check_before(each == &measured ? record : rivals_errors);
-          !fault.empty())
-        return stop(std::move(record), Status::failed, each->id() + ": " + fault);
+          !fault.empty()) {
+        const Status status = record.status == Status::invalid ? Status::invalid : Status::failed;
+        return stop(std::move(record), status, each->id() + ": " + fault);
+      }
 
   if (options.timing.mode == Mode::graph && measured.is_in_place())
     return stop(std::move(record), Status::unsupported,
@@ -157,6 +159,9 @@ Record measure(const Task& task, Record record) {
       if (std::string fault = each->check_after(); !fault.empty())
         return stop(std::move(record), Status::failed, each->id() + ": " + fault);
 
+  for (const Contender& each : contenders)
+    if (std::string fault = fault_of(each.samples_us); !fault.empty())
+      return stop(std::move(record), Status::invalid, std::move(fault));
   record.time_us = quantiles(contenders[0].samples_us);
   add_state(record, outcome.state);
   if (rival) {

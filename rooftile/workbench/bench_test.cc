@@ -124,7 +124,7 @@ KernelDef turning(int from, std::function<void(int, const Toy&)> then,
       determinism);
 }
 
-// karpathy/llm.c#852: a kernel that turns wrong after ten calls.
+// A kernel that turns wrong after ten calls.
 TEST_F(Bench, FindsAKernelThatTurnsWrong) {
   const Record record = benched(turning(11, [](int, const Toy& toy) {
     toy.fill_right();
@@ -157,7 +157,7 @@ TEST_F(Bench, FindsAWriteOutsideDuringTheSamples) {
   EXPECT_THAT(record.reason, HasSubstr("wrote outside 'y'"));
 }
 
-// gpu-mode/reference-kernels#104: fourteen of fifteen calls are look-ups.
+// Fourteen of fifteen calls are look-ups.
 TEST_F(Bench, FindsACallThatDoesNothing) {
   for (const Determinism determinism : {Determinism::repeatable, Determinism::any}) {
     const Record record = benched(turning(3, [](int, const Toy&) {}, determinism));
@@ -178,6 +178,48 @@ TEST_F(Bench, FindsAnAnswerKeptByPointer) {
   }));
   EXPECT_EQ(record.status, Status::failed);
   EXPECT_THAT(record.reason, HasSubstr("expected"));
+}
+
+// Honest until it has been called a few times with these pointers: no sample differs from what was
+// checked, but other data does.
+TEST_F(Bench, FindsLookUpsThatBeginLate) {
+  std::vector<double> answer;
+  const Record record = benched(turning(6, [&](int, const Toy& toy) {
+    if (answer.empty())
+      toy.fill(
+          [&](std::int64_t r, std::int64_t c) { return answer.emplace_back(toy.right(r, c)); });
+    std::size_t i = 0;
+    toy.fill([&](std::int64_t, std::int64_t) { return answer[i++]; });
+  }));
+  EXPECT_EQ(record.status, Status::failed);
+  EXPECT_THAT(record.reason,
+              HasSubstr("with other data in the same memory, after the measurement"));
+}
+
+// Of a reference that takes too long a few rows are computed; of the others NaN tells.
+TEST_F(Bench, FindsRowsThatAreNotWrittenAmongThoseThatAreNotChecked) {
+  OpDef op = toy_op();
+  op.cost = [](const Problem& problem, const Values* data) {
+    Cost cost = toy_op().cost(problem, data);
+    cost[Unit::fp32] = 1e10;
+    return cost;
+  };
+  operation_.def = &op;
+  for (const bool is_whole : {true, false}) {
+    const Record record = benched(toy_kernel([&](const Context& context, const Arguments& args) {
+                                    const Toy toy(args);
+                                    fake(context).spend(2 * kFloorUs * 64);
+                                    for (std::int64_t r = 0; r < toy.rows; ++r)
+                                      for (std::int64_t c = 0; c < toy.cols; ++c)
+                                        if (is_whole || r != 1000 || c != 3)
+                                          toy.store(r, c, toy.right(r, c));
+                                  }),
+                                  "rows=4096 cols=64");
+    EXPECT_EQ(record.status, is_whole ? Status::passed : Status::failed) << record.reason;
+    if (!is_whole) {
+      EXPECT_THAT(record.reason, HasSubstr("y: element 64003 is nan"));
+    }
+  }
 }
 
 // The work of each call is done by a thread that starts with the next one: without a wait for it
@@ -214,7 +256,7 @@ TEST_F(Bench, CallsAWarmCacheImpossible) {
   EXPECT_DOUBLE_EQ(ceilings_.copy.per_s, 1e9) << "no ceiling is raised by what cannot be";
 }
 
-// gpu-mode/reference-kernels, pull request 159: a time below the physical floor is an error.
+// A time below the physical floor is an error.
 TEST_F(Bench, CallsACostThatIsTooLargeAnError) {
   ceilings_.sheet_bytes_per_s = 1.2e9;
   OpDef op = toy_op();
@@ -256,7 +298,19 @@ TEST_F(Bench, LeavesACeilingWithinItsSpread) {
   EXPECT_DOUBLE_EQ(ceilings_.copy.per_s, 1e9);
 }
 
-// NVIDIA/nvbench#231
+// A share of the roof from a time of 0 would be infinite.
+TEST_F(Bench, CallsATimeThatTheClockCannotTellInvalid) {
+  for (const double us : {0.0, -3.0}) {
+    const Record record = benched(toy_kernel([us](const Context& context, const Arguments& args) {
+      run_right(context, args);
+      fake(context).stream_us = fake(context).host_us + us;
+    }));
+    EXPECT_EQ(record.status, Status::invalid);
+    EXPECT_THAT(record.reason, HasSubstr("sample 1 of"));
+    EXPECT_FALSE(record.time_us);
+  }
+}
+
 TEST_F(Bench, FlagsAThrottledDeviceWithItsClock) {
   device_.states = [](int) {
     DeviceState state;

@@ -12,8 +12,8 @@ namespace rooftile {
 namespace {
 
 constexpr int kSpots = 32;
-// Larger references would take longer than the measurement: one set of data is then checked, not
-// two.
+// Larger references would take longer than the measurement: one set of data is then checked, and of
+// another some rows.
 constexpr double kSlowReferenceOps = 5e8;
 // And still larger ones are checked by some of their rows.
 constexpr double kSlowestReferenceOps = 4e9;
@@ -127,6 +127,20 @@ Contender MeasuredKernel::contender() {
           .after = [this] { return check_spots(); }};
 }
 
+// Not the answer of the runs before: one that was kept by pointer or shape is wrong for other data.
+std::string MeasuredKernel::check_other_data() {
+  Record ignored;
+  const bool is_slow = cost().total_ops() >= kSlowReferenceOps;
+  workload_.set_inputs(workload_.problem().seed + 1);
+  workload_.run(plan_, workspace_.data());
+  std::string fault;
+  if (!is_slow)
+    fault = check_outputs(op_, workload_, Policy::derived, ignored);
+  else
+    (void)check_some_rows(op_, workload_, Policy::derived, ignored, fault);
+  return fault.empty() ? "" : "with other data in the same memory, after the measurement: " + fault;
+}
+
 std::string MeasuredKernel::check_after() {
   if (kernel_.determinism != Determinism::any) {
     if (workload_.output_bits() != good_bits_) return "the output changed during the measurement";
@@ -135,7 +149,8 @@ std::string MeasuredKernel::check_after() {
     const std::string fault = check_results(ignored);
     if (!fault.empty()) return "after the measurement: " + fault;
   }
-  return memory_fault();
+  if (std::string fault = memory_fault(); !fault.empty()) return fault;
+  return check_other_data();
 }
 
 std::string MeasuredKernel::memory_fault() {

@@ -32,7 +32,8 @@ class MeasuredKernel {
   /// The timed run with its spot checks.
   Contender contender();
 
-  /// Whether the output is still what check_before() accepted, and the memory untouched.
+  /// Whether the output is still what check_before() accepted, the memory untouched, and a run on
+  /// other data in the same memory right. Leaves that data.
   std::string check_after();
 
   [[nodiscard]] Cost cost() const { return op_.cost(workload_.problem(), &workload_.inputs()); }
@@ -47,6 +48,7 @@ class MeasuredKernel {
     double bound;     // 0 where the kernel promises equal bits
   };
   std::string check_results(Record& record);
+  std::string check_other_data();
   double spot_bound(const std::string& output, std::int64_t index, double value);
   void choose_spots();
   void poison_spots();

@@ -4,7 +4,10 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <cmath>
 #include <memory>
+
+#include "rooftile/base/text.h"
 
 namespace rooftile {
 namespace {
@@ -14,8 +17,8 @@ using Clock = std::chrono::steady_clock;
 constexpr double kThrottledBelow = 0.75;  // of the nominal clock, as nvbench does
 constexpr int kMostDiscards = 20;         // one after another
 constexpr int kLeastForVerdict = 6;
-// Longer than a host takes to notice that a stream is done.
-constexpr double kJoinUs = 100;
+// Longer than a host takes to find that an idle device is idle.
+constexpr double kJoinUs = 25;
 // Of a graph: its own launch, a few microseconds, is then below a thousandth.
 constexpr double kGraphUs = 5000;
 constexpr int kMostRunsOfGraph = 100;
@@ -75,6 +78,7 @@ void put_into_graph(Device& device, Stream& stream, Contender& contender) {
 double time_once(Device& device, Stream& stream, const std::function<void()>& run) {
   const std::unique_ptr<Event> start = device.make_event();
   const std::unique_ptr<Event> stop = device.make_event();
+  const std::unique_ptr<Event> noticed = device.make_event();
   const std::unique_ptr<Event> joined = device.make_event();
   stream.synchronise();
   {
@@ -84,11 +88,12 @@ double time_once(Device& device, Stream& stream, const std::function<void()>& ru
     stop->record(stream);
   }
   stream.synchronise();
+  noticed->record(stream);
   device.synchronise();
   joined->record(stream);
   // Why: work on a stream of the kernel's own goes on after `stop`, and belongs to the time.
-  const double late_us = joined->elapsed_us(*stop);
-  return stop->elapsed_us(*start) + (late_us > kJoinUs ? late_us : 0);
+  const bool is_late = joined->elapsed_us(*noticed) > kJoinUs;
+  return stop->elapsed_us(*start) + (is_late ? joined->elapsed_us(*stop) : 0);
 }
 
 TimingOutcome alternate(Device& device, Stream& stream, std::span<Contender> contenders,
@@ -120,6 +125,16 @@ TimingOutcome alternate(Device& device, Stream& stream, std::span<Contender> con
   }
   outcome.state = device.state();
   return outcome;
+}
+
+std::string fault_of(std::span<const double> samples_us) {
+  if (samples_us.empty()) return "no sample was taken";
+  const auto wrong =
+      std::ranges::find_if(samples_us, [](double us) { return !(us > 0) || !std::isfinite(us); });
+  if (wrong == samples_us.end()) return "";
+  return "sample " + std::to_string(wrong - samples_us.begin() + 1) + " of " +
+         std::to_string(samples_us.size()) + " took " + shortest(*wrong) +
+         " us: shorter than the device's clock can tell, or its clock is wrong";
 }
 
 std::vector<double> ratios(const Contender& a, const Contender& b) {

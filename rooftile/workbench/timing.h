@@ -63,6 +63,10 @@ TimingOutcome alternate(Device& device, Stream& stream, std::span<Contender> con
 /// stream is held while the host launches, so that its part is not.
 double time_once(Device& device, Stream& stream, const std::function<void()>& run);
 
+/// What makes these samples no times: there are none, or one is not above 0 (the clock is too
+/// coarse, or went back) or no number. Empty when they are times.
+std::string fault_of(std::span<const double> samples_us);
+
 /// Ratios B/A of samples taken in the same round: above 1 where A took less time.
 std::vector<double> ratios(const Contender& a, const Contender& b);
 

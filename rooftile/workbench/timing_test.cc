@@ -4,6 +4,7 @@
 #include "rooftile/workbench/timing.h"
 
 #include <functional>
+#include <limits>
 #include <memory>
 #include <string>
 #include <vector>
@@ -54,8 +55,13 @@ TEST_F(Timing, LeavesOutWhatTheHostNeedsToLaunch) {
   EXPECT_FALSE(device_.is_held);
 }
 
-// ScalingIntelligence/KernelBench#82: a kernel on a side stream finishes after the stop event.
+// A kernel on a side stream finishes after the stop event.
 TEST_F(Timing, IncludesWorkOnOtherStreams) {
+  EXPECT_DOUBLE_EQ(once([&] {
+                     device_.spend(1);
+                     device_.spend_elsewhere(40);
+                   }),
+                   41);
   EXPECT_DOUBLE_EQ(once([&] {
                      device_.spend(1);
                      device_.spend_elsewhere(5000);
@@ -142,7 +148,7 @@ TEST_F(Timing, TakesTheLeastSamplesWhateverTheBudget) {
   EXPECT_EQ(contender.samples_us.size(), 7U);
 }
 
-// NVIDIA/nvbench#231: endless retries below the threshold, and nothing in the result.
+// Neither endless retries below the threshold, nor nothing in the result.
 DeviceState at_clock(double mhz) {
   DeviceState state;
   state.clock_mhz = mhz;
@@ -189,6 +195,16 @@ TEST_F(Timing, TakesAClockJustAboveTheThreshold) {
 TEST(Ratios, PairSamplesOfOneRound) {
   EXPECT_THAT(ratios({.run = {}, .samples_us = {1, 2, 4}}, {.run = {}, .samples_us = {2, 2, 2}}),
               ElementsAre(2, 1, 0.5));
+}
+
+TEST(FaultOf, SamplesThatNoClockGives) {
+  constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+  EXPECT_EQ(fault_of(std::vector<double>{1, 2, 1e-3}), "");
+  EXPECT_EQ(fault_of({}), "no sample was taken");
+  for (const double wrong : {0.0, -2.0, kNan, std::numeric_limits<double>::infinity()})
+    EXPECT_THAT(fault_of(std::vector<double>{1, wrong, 1}),
+                testing::HasSubstr("sample 2 of 3 took"))
+        << wrong;
 }
 
 std::vector<double> around(double ratio, double spread, int count = 30) {
