@@ -2,6 +2,7 @@
 // Every kernel of the catalogue that runs on this processor, on the cases of every small set. CMake
 // runs this program once for each instruction set: ROOFTILE_ISA is read once in a process.
 #include "rooftile/device/cpu/cpu_device.h"
+#include "tests/hard_rows.h"
 #include "tests/verify_support.h"
 
 namespace rooftile {
@@ -15,6 +16,8 @@ INSTANTIATE_TEST_SUITE_P(Cpu, EveryKernel,
                          testing::Combine(testing::ValuesIn(kernels_for(Target::cpu)),
                                           testing::Values("smoke", "ci", "edges")),
                          test_name);
+
+TEST(HardRows, AreRight) { expect_all_right_on_hard_rows(*make_cpu_device(2)); }
 
 // A catalogue whose kernels all decline would pass the above.
 TEST(EveryOperation, HasAKernelForEveryCase) {

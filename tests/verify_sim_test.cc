@@ -2,6 +2,7 @@
 // Every kernel for sm90 on the simulated H200, under several schedules: right, and without a race,
 // a missing wait, an access out of bounds or a read of what nobody wrote.
 #include "rooftile/device/sim/sim_device.h"
+#include "tests/hard_rows.h"
 #include "tests/verify_support.h"
 
 namespace rooftile {
@@ -19,6 +20,8 @@ INSTANTIATE_TEST_SUITE_P(Sim, EverySm90Kernel,
                          testing::Combine(testing::ValuesIn(kernels_for(Target::sm90)),
                                           testing::Values("smoke", "ci", "edges")),
                          test_name);
+
+TEST(HardRows, AreRight) { expect_all_right_on_hard_rows(*make_sim_device("h200")); }
 
 // Persistent blocks go on with what the tile before left in their barriers: problems of more tiles
 // than an H200 has multiprocessors, which are too large for the sets.
