@@ -70,7 +70,7 @@ TEST(Contiguity, IsRowMajorWithoutGaps) {
   EXPECT_FALSE(is_contiguous({2, 3}, {-3, 1}));
 }
 
-// pytorch/pytorch#116333: a transpose gives (1,1,2,1) strides that no kernel's check expected.
+// A transpose gives (1,1,2,1) strides that no kernel's check expected.
 TEST(Contiguity, IgnoresStridesOfExtentOne) {
   EXPECT_TRUE(is_contiguous({1, 1, 2, 1}, {2, 1, 1, 2}));
   EXPECT_TRUE(is_contiguous({1, 1, 2, 1}, {999, -5, 1, 0}));
@@ -101,7 +101,7 @@ TEST(OffsetRange, OfNothingIsEmpty) {
   expect_range({3, 0}, {kMost, 1}, 0, -1);
 }
 
-// ROCm/triton#944: 64 x 8 elements, but offsets beyond 2^31 and 2^32. triton-lang/triton#832.
+// 64 x 8 elements, but offsets beyond 2^31 and 2^32.
 TEST(OffsetRange, Crosses2To31) {
   expect_range({64, 8}, {67108864, 1}, 0, 63 * std::int64_t{67108864} + 7);
   EXPECT_GT(offset_range({64, 8}, {67108864, 1}).greatest, k2To31);

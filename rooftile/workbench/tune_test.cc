@@ -81,7 +81,7 @@ TEST_F(Tune, LetsTheTwoFastestMeetAgain) {
   EXPECT_EQ(tuned({&kernel}).config.text(), "variant=1");
 }
 
-// triton-lang/triton#9230: with one output buffer for all, two halves make a whole.
+// With one output buffer for all, two halves make a whole.
 TEST_F(Tune, RejectsTwoCandidatesThatWriteHalfEach) {
   const KernelDef kernel = configured(2, [](std::int64_t variant) {
     return [variant](const Context& context, const Arguments& args) {
@@ -126,7 +126,7 @@ TEST_F(Tune, ComparesKernels) {
   EXPECT_EQ(tuned({&slow, &fast}, "rows=20 cols=40 x=bf16").kernel, "fast");
 }
 
-// triton-lang/triton#2534: tuned for one type and used for another.
+// Tuned for one type and used for another.
 TEST_F(Tune, IsForItsOwnTypeAndShapes) {
   const KernelDef kernel =
       configured(2, [](std::int64_t variant) { return right_taking(variant == 1 ? 10 : 20); });

@@ -62,7 +62,7 @@ TEST(GemmMeaning, AddsBiasActivatesThenAddsTheResidual) {
   EXPECT_NEAR(meant("m=1 n=1 k=1 act=gelu_tanh", {.a = {1}, .b = {1}})["d"][0], 0.841192, 1e-6);
 }
 
-// NVIDIA/cutlass#1593: an expert without tokens has k = 0: zeros, and what is added stays.
+// An expert without tokens has k = 0: zeros, and what is added stays.
 TEST(GemmMeaning, OfNothingToSumIsZeroOrTheResidual) {
   EXPECT_THAT(meant("m=2 n=2 k=0", {})["d"].values, Each(0));
   EXPECT_THAT(

@@ -58,7 +58,7 @@ TEST(RmsnormMeaning, HasEpsilonInsideTheRoot) {
   EXPECT_EQ(meant("rows=1 cols=2", {0, 0}, {1, 1})["y"][0], 0) << "zeros stay zeros";
 }
 
-// linkedin/Liger-Kernel#1462: 1 added in bf16 swallows a weight of 2^-8.
+// 1 added in bf16 swallows a weight of 2^-8.
 TEST(RmsnormMeaning, AddsTheWeightOffsetAfterWidening) {
   EXPECT_EQ(meant("rows=1 cols=1 eps=0 x=bf16 y=f32 weight_offset=1", {1}, {0.00390625})["y"][0],
             1.00390625);
@@ -67,7 +67,7 @@ TEST(RmsnormMeaning, AddsTheWeightOffsetAfterWidening) {
   EXPECT_EQ(meant("rows=1 cols=1 eps=0 x=bf16 y=f32", {1}, {0.00390625})["y"][0], 0.00390625);
 }
 
-// huggingface/text-generation-inference#1658: Llama rounds, then multiplies; Gemma the other way
+// Llama rounds, then multiplies; Gemma the other way
 // round. (1, 0.98828125) has a normalised first element of 1.00588, which is 1.0078125 in bf16.
 TEST(RmsnormMeaning, RoundsEarlyOrLate) {
   const std::string line = "rows=1 cols=2 eps=0 x=bf16 round=";
