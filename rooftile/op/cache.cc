@@ -22,9 +22,9 @@ constexpr int kCacheSchema = 1;
 
 class FileLock {
  public:
-  explicit FileLock(const std::string& path)
+  FileLock(const std::string& path, int kind)
       : handle_(::open(path.c_str(), O_CREAT | O_RDWR | O_CLOEXEC, 0644)) {
-    if (handle_ >= 0) ::flock(handle_, LOCK_EX);
+    if (handle_ >= 0) ::flock(handle_, kind);
   }
   ~FileLock() {
     if (handle_ >= 0) ::close(handle_);
@@ -53,6 +53,14 @@ CacheFile::Entries parse(const std::string& text) {
 CacheFile::CacheFile(std::string name) : path_(cache_folder() + "/" + std::move(name)) {}
 
 CacheFile::Entries CacheFile::read() const {
+  std::error_code ignored;
+  if (!std::filesystem::exists(path_, ignored)) return {};
+  // Why: a file that another process replaces meanwhile would look corrupt.
+  const FileLock lock(path_ + ".lock", LOCK_SH);
+  return read_locked();
+}
+
+CacheFile::Entries CacheFile::read_locked() const {
   std::string fault;
   try {
     const auto text = read_file(path_);
@@ -71,8 +79,8 @@ void CacheFile::update(const std::function<void(Entries&)>& change) const {
   static std::atomic<bool> has_warned{false};
   std::error_code ignored;
   std::filesystem::create_directories(std::filesystem::path(path_).parent_path(), ignored);
-  const FileLock lock(path_ + ".lock");
-  Entries entries = read();
+  const FileLock lock(path_ + ".lock", LOCK_EX);
+  Entries entries = read_locked();
   change(entries);
   const Json file{{"schema", kCacheSchema}, {"entries", entries}};
   try {

@@ -31,6 +31,8 @@ class CacheFile {
   [[nodiscard]] const std::string& path() const { return path_; }
 
  private:
+  [[nodiscard]] Entries read_locked() const;
+
   std::string path_;
 };
 

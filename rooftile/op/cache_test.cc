@@ -3,6 +3,9 @@
 // they are corrupt, of other code, another device, another type or another class of shapes.
 #include "rooftile/op/cache.h"
 
+#include <dlfcn.h>
+
+#include <atomic>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
@@ -64,7 +67,7 @@ TEST(CacheFile, MakesItsFolder) {
   EXPECT_TRUE(fs::exists(folder.file("deep/er/a.json")));
 }
 
-// IBM/triton-dejavu#1: a second process must not trust what it finds.
+// A second process must not trust what it finds.
 class CorruptCache : public testing::TestWithParam<const char*> {};
 
 TEST_P(CorruptCache, IsSetAsideWithAWarning) {
@@ -139,6 +142,27 @@ TEST(CacheFile, LosesNothingToOtherWriters) {
   EXPECT_EQ(CacheFile("a.json").read().size(), 40U);
 }
 
+// What is read while another writes is the file before or after, and no corrupt one.
+TEST(CacheFile, IsReadWhileAnotherWrites) {
+  const TestCache cache;
+  const CacheFile file("a.json");
+  const auto write = [&](std::size_t bytes) {
+    file.update([&](CacheFile::Entries& entries) { entries["a"] = std::string(bytes, 'x'); });
+  };
+  write(1);
+  std::atomic<bool> is_done{false};
+  std::jthread writer([&] {
+    for (std::size_t bytes = 1; !is_done; bytes = bytes == 1 ? 20000 : 1) write(bytes);
+  });
+  int num_empty = 0;
+  const std::string warning = warnings_of([&] {
+    for (int i = 0; i < 2000; ++i) num_empty += CacheFile("a.json").read().empty() ? 1 : 0;
+  });
+  is_done = true;
+  EXPECT_EQ(num_empty, 0);
+  EXPECT_EQ(warning, "");
+}
+
 class Proofs : public testing::Test {
  protected:
   Proofs() { kernel_.own_code_hash = "code1"; }
@@ -203,6 +227,19 @@ TEST(CodeHash, IsThatOfTheModuleOrTheKernelsOwn) {
   EXPECT_EQ(code_hash(own), "abc");
 }
 
+// Two libraries of the same instructions whose constants differ.
+TEST(CodeHash, IsOfTheConstantsToo) {
+  const auto hash_of = [](const char* module) {
+    void* library = dlopen(module, RTLD_NOW | RTLD_LOCAL);
+    EXPECT_NE(library, nullptr) << dlerror();
+    return module_hash(dlsym(library, "rooftile_scaled"));
+  };
+  const std::string folder = ROOFTILE_BINARY_DIR "/modules/";
+  const std::string first = hash_of((folder + "first.so").c_str());
+  EXPECT_EQ(first, hash_of((folder + "first.so").c_str()));
+  EXPECT_NE(first, hash_of((folder + "second.so").c_str()));
+}
+
 class TunedRecords : public testing::Test {
  protected:
   TunedRecords() {
@@ -240,20 +277,31 @@ TEST_F(TunedRecords, AreFoundAgain) {
   EXPECT_TRUE(find("rows=20 cols=100")) << "in another process too";
 }
 
-// triton-lang/triton#2534: tuned for one type, used for another.
 TEST_F(TunedRecords, HoldForTheirTypesLayoutsAndOptions) {
-  remember("rows=20 cols=100 x=fp16");
-  EXPECT_TRUE(find("rows=20 cols=100 x=fp16"));
-  for (const char* line :
-       {"rows=20 cols=100 x=f32", "rows=20 cols=100 x=bf16", "rows=20 cols=100 x=fp16 y=f32",
-        "rows=20 cols=100 x=fp16 bias=f32", "rows=20 cols=100 x=fp16 act=gelu",
-        "rows=20 cols=100 x=fp16 x.stride=1,20"})
-    EXPECT_FALSE(find(line)) << line;
+  remember("rows=20 cols=96 x=fp16");
+  EXPECT_TRUE(find("rows=20 cols=96 x=fp16"));
+  for (const char* other : {" x=f32", " x=bf16", " x=fp16 y=f32", " x=fp16 bias=f32",
+                            " x=fp16 act=gelu", " x=fp16 x.stride=1,24", " x=fp16 y.alias=x",
+                            " x=fp16 x.offset=1", " x=fp16 x.stride=97,1", " x=fp16 x.stride=0,1"})
+    EXPECT_FALSE(find("rows=20 cols=96" + std::string(other))) << other;
+  EXPECT_TRUE(find("rows=20 cols=96 x=fp16 x.offset=8 x.stride=104,1")) << "aligned all the same";
+}
+
+TEST_F(TunedRecords, HoldForTheirScales) {
+  remember("rows=20 cols=96 codes=i4 codes.block=1,32 codes.scale=f32");
+  EXPECT_TRUE(find("rows=20 cols=96 codes=i4 codes.block=1,32 codes.scale=f32"));
+  for (const char* scales :
+       {"codes.block=1,16 codes.scale=f32", "codes.block=1,32 codes.scale=bf16",
+        "codes.block=1,32 codes.scale=f32 codes.zero=i8",
+        "codes.block=1,32 codes.scale=f32 codes.scale2=f32",
+        "codes.block=1,32 codes.scale=f32 codes.swizzle=128x4"})
+    EXPECT_FALSE(find("rows=20 cols=96 codes=i4 " + std::string(scales))) << scales;
 }
 
 TEST_F(TunedRecords, HoldForTheirClassOfShapes) {
   remember("rows=20 cols=100");
-  EXPECT_TRUE(find("rows=17 cols=65")) << "both within the same powers of two";
+  EXPECT_TRUE(find("rows=17 cols=68")) << "both within the same powers of two";
+  EXPECT_FALSE(find("rows=17 cols=65")) << "rows that are not aligned";
   EXPECT_TRUE(find("rows=32 cols=128"));
   EXPECT_FALSE(find("rows=33 cols=100"));
   EXPECT_FALSE(find("rows=16 cols=100")) << "small extents are classes of their own";

@@ -15,6 +15,10 @@ namespace ROOFTILE_API rooftile {
 /// whole module counts: a kernel calls code outside its own file, so this errs on the safe side.
 std::string code_hash(const KernelDef& kernel);
 
+/// Hash of the code and the constants, those of GPUs among them, of the module that holds
+/// `address`. What lies in none, as a kernel made at run time, has the code of this library.
+std::string module_hash(const void* address);
+
 enum class ProofState : std::uint8_t { none, stale, current };
 std::string_view name(ProofState state);
 

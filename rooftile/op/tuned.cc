@@ -28,13 +28,38 @@ std::string extent_class(std::int64_t extent) {
   return "<=" + std::to_string(std::bit_ceil(static_cast<std::uint64_t>(extent)));
 }
 
+// What decides whether a kernel may load whole vectors: rows and first elements that are not
+// aligned to 16 bytes; and rows that are all one.
+std::string strides_class(const ArgChoice& arg) {
+  constexpr std::int64_t kVectorBytes = 16;
+  const DTypeInfo& type = info(arg.dtype);
+  const auto is_aligned = [&](std::int64_t elements) {
+    return elements % type.unit_elements == 0 &&
+           elements / type.unit_elements * type.unit_bytes % kVectorBytes == 0;
+  };
+  bool is_whole = is_aligned(arg.offset);
+  bool repeats = false;
+  for (int i = 0; i < arg.strides.rank(); ++i) {
+    if (arg.shape[i] < 2 || arg.strides[i] == 1) continue;
+    is_whole &= is_aligned(arg.strides[i]);
+    repeats |= arg.strides[i] == 0;
+  }
+  return std::string(is_whole ? "" : "/odd") + (repeats ? "/repeats" : "");
+}
+
 std::string arg_class(const ArgChoice& arg) {
   std::string text = " " + arg.name + "=" + std::string(name(arg.dtype));
   for (int i = 0; i < arg.strides.rank(); ++i)
     if (arg.strides[i] == 1) text += "/" + std::to_string(i);  // which dimension is contiguous
-  if (arg.scaling)
-    text += "/" + std::string(name(arg.scaling->dtype)) + to_string(arg.scaling->block);
-  return text;
+  if (arg.scaling) {
+    const ScaleChoice& scaling = *arg.scaling;
+    text += "/" + std::string(name(scaling.dtype)) + to_string(scaling.block);
+    if (scaling.layout == ScaleLayout::swizzled_128x4) text += "/swizzled";
+    if (scaling.zero_point) text += "/zero:" + std::string(name(*scaling.zero_point));
+    if (scaling.second_scale) text += "/second:" + std::string(name(*scaling.second_scale));
+  }
+  if (!arg.alias.empty()) text += "/in:" + arg.alias;
+  return text + strides_class(arg);
 }
 
 std::optional<Tuned> parse(const std::string& entry, std::string& hash) {
@@ -87,12 +112,27 @@ Shipped shipped_of(const Operation& operation, const DeviceProperties& device) {
   return list;
 }
 
-bool can_run(const Operation& operation, const Tuned& tuned, const Problem& problem,
-             const DeviceProperties& device) {
-  const auto kernel = std::ranges::find_if(
-      operation.kernels, [&](const KernelDef* k) { return k->name == tuned.kernel; });
-  return kernel != operation.kernels.end() && supports(**kernel, problem, device) &&
-         is_offered(**kernel, tuned.config, problem, device);
+// The kernel of a record, where it can run the problem as the record says.
+const KernelDef* runnable(const Operation& operation, const Tuned& tuned, const Problem& problem,
+                          const DeviceProperties& device) {
+  for (const KernelDef* kernel : operation.kernels)
+    if (kernel->name == tuned.kernel && supports(*kernel, problem, device) &&
+        is_offered(*kernel, tuned.config, problem, device))
+      return kernel;
+  return nullptr;
+}
+
+// What this machine measured, with the machine code of now.
+std::optional<Tuned> find_own(const Operation& operation, const Problem& problem,
+                              const DeviceProperties& device) {
+  const auto found = KnownEntries::of(kFile).find(tuned_key(problem, device));
+  if (!found) return std::nullopt;
+  std::string hash;
+  auto tuned = parse(*found, hash);
+  if (!tuned) return std::nullopt;
+  const KernelDef* kernel = runnable(operation, *tuned, problem, device);
+  if (kernel == nullptr || code_hash(*kernel) != hash) return std::nullopt;
+  return tuned;
 }
 
 // The first that came with the library for this class and can run.
@@ -106,7 +146,7 @@ std::optional<Tuned> find_shipped(const Operation& operation, const Problem& pro
   if (found == known.end()) found = known.emplace(of, shipped_of(operation, device)).first;
   const std::string key = tuned_key(problem, device);
   for (const auto& [of_class, tuned] : found->second)
-    if (of_class == key && can_run(operation, tuned, problem, device)) return tuned;
+    if (of_class == key && runnable(operation, tuned, problem, device) != nullptr) return tuned;
   return std::nullopt;
 }
 
@@ -144,17 +184,8 @@ std::string tuned_key(const Problem& problem, const DeviceProperties& device) {
 
 std::optional<Tuned> find_tuned(const Operation& operation, const Problem& problem,
                                 const DeviceProperties& device) {
-  const auto found = KnownEntries::of(kFile).find(tuned_key(problem, device));
-  if (!found) return find_shipped(operation, problem, device);
-  std::string hash;
-  auto tuned = parse(*found, hash);
-  if (!tuned) return std::nullopt;
-  const auto kernel = std::ranges::find_if(
-      operation.kernels, [&](const KernelDef* k) { return k->name == tuned->kernel; });
-  if (kernel == operation.kernels.end() || code_hash(**kernel) != hash ||
-      !is_offered(**kernel, tuned->config, problem, device))
-    return std::nullopt;
-  return tuned;
+  if (auto own = find_own(operation, problem, device)) return own;
+  return find_shipped(operation, problem, device);
 }
 
 void remember_tuned(const Operation& operation, const Problem& problem,

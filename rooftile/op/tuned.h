@@ -18,13 +18,14 @@ struct Tuned {
   double time_us = 0;
 };
 
-/// What a tuned record is valid for: device, driver, operation, dtypes, options, layouts, and the
-/// shape class (each extent exact to 16, beyond that by the power of two above it).
+/// What a tuned record is valid for: device, driver, operation, dtypes, scales, options, layouts
+/// (which axis is contiguous, whether rows are aligned to 16 bytes, what repeats), shared memory,
+/// and the shape class (each extent exact to 16, beyond that by the power of two above it).
 std::string tuned_key(const Problem& problem, const DeviceProperties& device);
 
-/// The record for this class, else what came with the library; nothing when there is neither, when
-/// it names a kernel or configuration that is gone, or, for a record of this machine, when that
-/// kernel's machine code has changed since.
+/// The record of this machine for this class, else what came with the library. One that names a
+/// kernel or configuration that is gone, or, of this machine, whose kernel's machine code has
+/// changed since, is as none.
 std::optional<Tuned> find_tuned(const Operation& operation, const Problem& problem,
                                 const DeviceProperties& device);
 

@@ -5,8 +5,10 @@
 
 #include <algorithm>
 
+#include "rooftile/base/test_folder.h"
 #include "rooftile/device/sim/sim_device.h"
 #include "rooftile/op/bind.h"
+#include "rooftile/op/cache.h"
 #include "rooftile/op/plan.h"
 #include "rooftile/op/registry.h"
 #include "rooftile/op/tuned.h"
@@ -96,6 +98,21 @@ TEST(ShippedTuned, AreFoundForTheirClassAndDeviceOnly) {
   EXPECT_EQ(
       found("gemm m=64 n=20000 k=1104 a=bf16 layout=nt", make_sim_device("h200")->properties()),
       "none");
+}
+
+// A record of this machine whose kernel has other code now does not hide what came with the
+// library.
+TEST(ShippedTuned, AreFoundBehindAStaleRecord) {
+  const TestCache cache;
+  const DeviceProperties device = h200_properties();
+  const Operation& gemm = catalogue().operation("gemm");
+  const Problem problem = catalogue().bind("gemm m=64 n=20000 k=1104 a=bf16 layout=nt");
+  remember_tuned(gemm, problem, device, {.kernel = "sm90_naive"});
+  EXPECT_EQ(find_tuned(gemm, problem, device)->kernel, "sm90_naive");
+  KnownEntries::of("tuned.json").update([](CacheFile::Entries& entries) {
+    for (auto& [key, entry] : entries) entry = "sm90_naive code=0123456789abcdef time_us=1";
+  });
+  EXPECT_EQ(find_tuned(gemm, problem, device)->kernel, "sm90_stream");
 }
 
 }  // namespace
