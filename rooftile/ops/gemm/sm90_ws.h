@@ -66,7 +66,7 @@ __device__ __forceinline__ void ws_body(const TensorMap* a, const TensorMap* con
     stages.init(kOfTile * kBlocks);
     tensor_map_prefetch(a);
     for (const TensorMap* map : b) tensor_map_prefetch(map);
-    if constexpr (kFinish == Finish::plain) tensor_map_prefetch(d);
+    if constexpr (kFinish == Finish::plain || kFinish == Finish::columns) tensor_map_prefetch(d);
   }
   if (kBlocks == 1)
     __syncthreads();
