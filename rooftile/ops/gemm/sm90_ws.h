@@ -84,7 +84,7 @@ __device__ __forceinline__ void ws_body(const TensorMap* a, const TensorMap* con
       for (int number = first; number < order.count(); number += clusters) {
         const tile::GroupedTiles::Tile tile = order.at(number);
         Loop::produce(shared, stages, at, a, b, (tile.row * kBlocks + cluster.rank) * kBlockM,
-                      tile.column * kColumnsOfD, 0, steps, cluster);
+                      tile.column * kColumnsOfD, 0, steps, 0, cluster);
       }
     }
   } else {

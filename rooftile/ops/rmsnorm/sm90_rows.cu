@@ -20,6 +20,11 @@ extern const KernelTable sm90_rows_kernels;
 
 namespace {
 
+// Threads of a row: more would leave too few registers to keep 4 packs of both.
+constexpr int most_threads(int kept, bool has_residual) {
+  return kept == 4 && has_residual ? 512 : 1024;
+}
+
 /// s = x, or sum = x + residual; all of one type, the strides of rows in elements.
 struct RowsCall {
   void* y = nullptr;
@@ -176,7 +181,7 @@ __global__ void __launch_bounds__(1024) rows(const RowsCall call) {
 
 // The same of rows that RowPacks can hold, and w of T: to the same bits.
 template <class T, int kKept, bool kHasResidual>
-__global__ void __launch_bounds__(1024) whole(const RowsCall call) {
+__global__ void __launch_bounds__(most_threads(kKept, kHasResidual)) whole(const RowsCall call) {
   __shared__ float scratch[kMostWarps];
   __shared__ float scratch_again[kMostWarps];
   const RowPacks<kKept> row(call.rows, static_cast<int>(call.cols) / kPack<T>);
@@ -270,12 +275,13 @@ Prepared prepare(const Problem& problem, Device&, const Config& config) {
   const std::int64_t cols = problem.axis("cols");
   const std::int64_t bytes = cols * info(dtype).unit_bytes;
   const std::int64_t kept = config.at("packs");
-  const std::uint32_t threads = row_threads((bytes + 15) / 16, kept);
+  const bool has_residual = problem.has("residual");
+  const std::uint32_t threads =
+      row_threads((bytes + 15) / 16, kept, most_threads(static_cast<int>(kept), has_residual));
   const LaunchShape shape = row_blocks(problem.axis("rows"), threads);
   const GpuKernel any = find_kernel(sm90_rows_kernels, instance("rows", dtype, kept));
-  const GpuKernel whole =
-      find_kernel(sm90_rows_kernels,
-                  instance("whole", dtype, kept, problem.has("residual") ? "true" : "false"));
+  const GpuKernel whole = find_kernel(
+      sm90_rows_kernels, instance("whole", dtype, kept, has_residual ? "true" : "false"));
   const bool can_be_whole =
       bytes % 16 == 0 && bytes / 16 <= kept * threads && problem.dtype("w") == dtype;
   const RowsCall fixed{.rows = problem.axis("rows"),
