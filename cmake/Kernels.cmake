@@ -11,7 +11,7 @@ set(ROOFTILE_NVCC_PASS "${CMAKE_CURRENT_LIST_DIR}/nvcc_pass.cmake")
 # which would not be those of the source; or take it for granted that indices stay within arrays, which
 # is checked. Sibling calls would lose the line of a call at a function's end.
 set(ROOFTILE_SIM_FLAGS -std=c++20 -O2 -g1 -x c++ -DROOFTILE_SIM_PASS=1
-    -fsanitize=thread,bounds --param tsan-instrument-func-entry-exit=0 -fno-tree-sra -fno-ipa-sra
+    -fsanitize=thread,bounds,integer-divide-by-zero --param tsan-instrument-func-entry-exit=0 --param tsan-distinguish-volatile=1 -fno-tree-sra -fno-ipa-sra
     -fno-tree-vectorize -fno-tree-slp-vectorize -fno-store-merging -fno-tree-loop-distribute-patterns
     -fno-strict-aliasing -fno-aggressive-loop-optimizations -ffp-contract=off
     -fno-optimize-sibling-calls -fno-stack-protector -fcf-protection=none -fPIC -fno-gnu-unique
@@ -21,7 +21,19 @@ set(ROOFTILE_SIM_FLAGS -std=c++20 -O2 -g1 -x c++ -DROOFTILE_SIM_PASS=1
 # same one of a pass without the simulator's calls. Why another name: see device/sim/array_bounds.cc.
 set(ROOFTILE_SIM_OBJCOPY_FLAGS --wildcard --keep-global-symbol=*_simulatedv
     --keep-global-symbol=*_simulatedEv
-    --redefine-sym __ubsan_handle_out_of_bounds=rooftile_sim_out_of_bounds)
+    --redefine-sym __ubsan_handle_out_of_bounds=rooftile_sim_out_of_bounds
+    --redefine-sym __ubsan_handle_divrem_overflow=rooftile_sim_divide_by_zero
+    --redefine-sym __assert_fail=rooftile_sim_assert_fail)
+# What the host computes with other bits than a GPU: see device/sim/host_functions.cc.
+foreach(function IN ITEMS exp exp2 exp10 expm1 log log2 log10 log1p pow sin cos tan sincos asin acos
+                          atan atan2 sinh cosh tanh asinh acosh atanh erf erfc tgamma lgamma cbrt hypot)
+  list(APPEND ROOFTILE_SIM_OBJCOPY_FLAGS --redefine-sym ${function}=rooftile_sim_lacks_${function}
+       --redefine-sym ${function}f=rooftile_sim_lacks_${function}f)
+endforeach()
+foreach(function IN ITEMS fmin fmax)
+  list(APPEND ROOFTILE_SIM_OBJCOPY_FLAGS --redefine-sym ${function}=rooftile_sim_${function}
+       --redefine-sym ${function}f=rooftile_sim_${function}f)
+endforeach()
 
 # Why no fused multiply-adds: as on the host, they are written as such, so that the bits are the
 # source's, on the GPU and in the simulator.

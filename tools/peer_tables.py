@@ -63,6 +63,6 @@ def peers_table(root, path, time_text):
             lines += [f"{title}:", "", *table(of_group, time_text), ""]
     versions = sorted({word for r in records for word in r["against"]["kernel"].split() if re.match(r"(torch|triton)=", word)})
     lines.append(f"The peer's time over Rooftile's: median (p10 to p90) of pairs in turns, above 1 where Rooftile took less time, "
-         XX {records[0]['device_name']}, {records[0]['date'][:10]}, bf16, caches flushed before every call "
+                 f"measured on {records[0]['device_name']}, {records[0]['date'][:10]}, bf16, caches flushed before every call "
                  f"but in graphs; {', '.join(versions).replace('=', ' ')}. [{path}]({path}) has every time and command.")
     return "\n".join(lines) + "\n"

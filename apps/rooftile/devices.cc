@@ -8,6 +8,7 @@
 #include "rooftile/base/error.h"
 #include "rooftile/base/json.h"
 #include "rooftile/base/text.h"
+#include "rooftile/device/libraries.h"
 #include "rooftile/workbench/ceilings.h"
 
 namespace rooftile::cli {
@@ -137,6 +138,33 @@ Json to_json(const DeviceProperties& device, const Ceilings& ceilings) {
   return json;
 }
 
+// What kernels of these devices can call; of a family whose devices are not shown, nothing.
+std::vector<VendorLibrary> libraries_of(const Session& session) {
+  std::vector<VendorLibrary> all = vendor_libraries();
+  if (session.args.has("--on"))
+    std::erase_if(all, [&](const VendorLibrary& library) {
+      return !session.args.value("--on").starts_with(library.family + ":");
+    });
+  return all;
+}
+
+void print_libraries(Session& session, const std::vector<VendorLibrary>& libraries) {
+  if (libraries.empty()) return;
+  session.print(paint("libraries", Style::bold, session.has_colour()) +
+                "  of vendors, loaded at run time\n");
+  Columns columns({{"library", 16}, {"version", 13}}, session.width(), session.has_colour(), 2);
+  for (const VendorLibrary& library : libraries)
+    session.print(columns.row({{library.name}, {library.version.empty() ? "-" : library.version}},
+                              {library.reason}));
+}
+
+Json to_json(const VendorLibrary& library) {
+  Json json{{"name", library.name}};
+  if (!library.version.empty()) json["version"] = library.version;
+  if (!library.reason.empty()) json["reason"] = library.reason;
+  return json;
+}
+
 int run_devices(Session& session) {
   if (!session.args.words.empty())
     fail_input("devices takes no '" + session.args.words[0] + "'; name one with --on DEVICE");
@@ -147,7 +175,13 @@ int run_devices(Session& session) {
     print_device(session, device->properties(), ceilings);
     devices.push_back(to_json(device->properties(), ceilings));
   }
-  const Json file{{"schema", kRecordSchema}, {"devices", std::move(devices)}};
+  const std::vector<VendorLibrary> found = libraries_of(session);
+  print_libraries(session, found);
+  Json libraries = Json::array();
+  for (const VendorLibrary& library : found) libraries.push_back(to_json(library));
+  const Json file{{"schema", kRecordSchema},
+                  {"devices", std::move(devices)},
+                  {"libraries", std::move(libraries)}};
   session.write_json(file.dump(1) + "\n");
   return kGood;
 }

@@ -53,6 +53,8 @@ def test_the_current_stream_is_used(torch):
 def test_the_stream_that_is_named_is_used(torch):
     side = torch.cuda.Stream()
     x, out = torch.ones(64, 64, device="cuda"), torch.zeros(64, 64, device="cuda")
+    rooftile.scaled_copy(x, alpha=0, out=out, stream=side.cuda_stream)
+    assert not out.any()  # a kernel's first call loads it, which may wait for all streams
     torch.cuda.synchronize()
     with torch.cuda.stream(side):
         torch.cuda._sleep(LONG_CYCLES)

@@ -1,18 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "rooftile/base/rng.h"
 
-#include <cmath>
-#include <numbers>
-
 namespace rooftile {
 
 Rng::Rng(std::uint64_t seed, std::string_view stream)
     : key_(mix(seed ^ hash_bytes(stream.data(), stream.size()))) {}
-
-double Rng::normal(std::uint64_t index) const {
-  const double radius = std::sqrt(-2.0 * std::log(1.0 - uniform(2 * index)));
-  return radius * std::cos(2.0 * std::numbers::pi * uniform(2 * index + 1));
-}
 
 std::uint64_t hash_bytes(const void* data, std::size_t size, std::uint64_t start) {
   const auto* bytes = static_cast<const unsigned char*>(data);

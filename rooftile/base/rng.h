@@ -27,8 +27,15 @@ class Rng {
   [[nodiscard]] std::int64_t below(std::uint64_t index, std::int64_t bound) const {
     return static_cast<std::int64_t>(bits(index) % static_cast<std::uint64_t>(bound));
   }
-  /// Standard normal (Box and Muller).
-  [[nodiscard]] double normal(std::uint64_t index) const;
+  /// Standard normal but for its kurtosis, 2.97, and its reach, 8.3: how many of 64 bits are set,
+  /// and two uniform numbers that fill the steps between. Why not a logarithm and a cosine: these
+  /// few integer operations give the same bits with every library, and take a tenth of the time.
+  [[nodiscard]] double normal(std::uint64_t index) const {
+    constexpr double kPerDeviation = 0.24870800168690346;  // 1 / sqrt(64 / 4 + 2 / 12)
+    const std::uint64_t fine = bits(2 * index + 1);
+    const std::uint64_t between = (fine >> 32) + (fine & 0xffffffff) + 1;
+    return (ones(bits(2 * index)) - 33 + static_cast<double>(between) * 0x1p-32) * kPerDeviation;
+  }
 
   static std::uint64_t mix(std::uint64_t z) {
     z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ULL;
@@ -37,6 +44,14 @@ class Rng {
   }
 
  private:
+  // Not std::popcount: a call where the instruction may not be used.
+  static double ones(std::uint64_t word) {
+    word -= word >> 1 & 0x5555555555555555;
+    word = (word & 0x3333333333333333) + (word >> 2 & 0x3333333333333333);
+    word = (word + (word >> 4)) & 0x0f0f0f0f0f0f0f0f;
+    return static_cast<double>(word * 0x0101010101010101 >> 56);
+  }
+
   std::uint64_t key_;
 };
 

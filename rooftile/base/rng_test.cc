@@ -24,6 +24,8 @@ TEST(Rng, GivesTheSameNumbersForEver) {
   EXPECT_EQ(hash_bytes("a", 1), 0xaf63dc4c8601ec8cULL);  // the FNV reference's own vector
   EXPECT_EQ(Rng(7, "rmsnorm.x").bits(0), 0x87c6f3c1f1820268ULL);
   EXPECT_EQ(Rng(7, "rmsnorm.x").bits(1000), 0x5e0c8315d4ca4fd3ULL);
+  EXPECT_EQ(Rng(7, "rmsnorm.x").normal(0), -0x1.9e8c37697285bp-1);
+  EXPECT_EQ(Rng(7, "rmsnorm.x").normal(1000), -0x1.72772fc84e8dfp+0);
 }
 
 TEST(Rng, HasNoMemory) {

@@ -2,6 +2,7 @@
 #include "rooftile/core/expression.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <map>
 #include <numbers>
@@ -37,9 +38,8 @@ int append(const Expr& expr, std::vector<ExprNode>& nodes, std::map<const Expr::
   return done[&node] = static_cast<int>(nodes.size()) - 1;
 }
 
-double evaluate(const ExprNode& node, std::span<const double> inputs,
-                const std::vector<double>& values) {
-  const auto at = [&](int index) { return values[static_cast<std::size_t>(index)]; };
+double evaluate(const ExprNode& node, std::span<const double> inputs, const double* values) {
+  const auto at = [&](int index) { return values[index]; };
   switch (node.op) {
     case ExprOp::input:
       return inputs[static_cast<std::size_t>(node.a)];
@@ -162,10 +162,12 @@ Expression::Expression(const Expr& result) {
 double Expression::operator()(std::span<const double> inputs) const {
   if (inputs.size() < static_cast<std::size_t>(num_inputs_))
     throw Error(ErrorCode::internal, "expression " + text() + " evaluated with too few inputs");
-  std::vector<double> values;
-  values.reserve(nodes_.size());
-  for (const ExprNode& node : nodes_) values.push_back(evaluate(node, inputs, values));
-  return values.back();
+  // Why not a vector alone: references evaluate an expression for every element.
+  std::array<double, 64> few;
+  std::vector<double> many(nodes_.size() > few.size() ? nodes_.size() : 0);
+  double* const values = many.empty() ? few.data() : many.data();
+  for (std::size_t i = 0; i < nodes_.size(); ++i) values[i] = evaluate(nodes_[i], inputs, values);
+  return values[nodes_.size() - 1];
 }
 
 double Expression::sensitivity(double x) const {

@@ -3,6 +3,7 @@
 #include "rooftile/formats/element.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -47,10 +48,26 @@ struct F64Access {
 
 constexpr FloatFormat kF32{8, 23, 127, Specials::ieee};
 
+/// encode_bits(), quicker for values that are normal numbers of the format, as nearly all data is:
+/// a carry out of the mantissa is the next exponent, and below the last binade nothing overflows.
+template <FloatFormat F>
+std::uint32_t encode_double(double value, Overflow overflow) {
+  constexpr int kDrop = 52 - F.mantissa_bits;
+  constexpr std::uint64_t kBias = static_cast<std::uint64_t>(1023 - F.bias) << 52;
+  constexpr std::uint64_t kLeast = kBias + (std::uint64_t{1} << 52);
+  constexpr std::uint64_t kMost = static_cast<std::uint64_t>(F.max_exponent() + 1023) << 52;
+  const auto bits = std::bit_cast<std::uint64_t>(value);
+  const std::uint64_t magnitude = bits & ~(std::uint64_t{1} << 63);
+  if (magnitude - kLeast >= kMost - kLeast) return encode_bits<F>(value, overflow);
+  const std::uint64_t rebiased = magnitude - kBias;
+  const std::uint64_t tie = (std::uint64_t{1} << (kDrop - 1)) - 1 + (rebiased >> kDrop & 1);
+  return static_cast<std::uint32_t>((rebiased + tie) >> kDrop | bits >> 63 << (F.bits() - 1));
+}
+
 struct F32Access {
   static double load(const void* data, std::int64_t i) { return read<float>(data, i); }
   static void store(void* data, std::int64_t i, double value, Overflow overflow) {
-    write(data, i, encode_bits<kF32>(value, overflow));
+    write(data, i, encode_double<kF32>(value, overflow));
   }
 };
 
@@ -61,7 +78,9 @@ struct FloatAccess {
     return static_cast<float>(read<Element>(data, i));
   }
   static void store(void* data, std::int64_t i, double value, Overflow overflow) {
-    write(data, i, encode<Element>(value, overflow));
+    using Bits = decltype(Element::bits);
+    const auto bits = static_cast<Bits>(encode_double<Element::kFormat>(value, overflow));
+    write(data, i, Element{bits});
   }
 };
 
@@ -237,14 +256,18 @@ double round_to(DType dtype, double value) {
 }
 
 double ulp_of(DType dtype, double value) {
+  constexpr int kBias = 1023;  // of a double
   if (std::isnan(value)) return value;
   const DTypeInfo& type = info(dtype);
   if (type.is_block())
     throw Error(ErrorCode::unsupported, std::string(type.name) + " has no units in the last place");
   if (type.kind == DTypeKind::integer) return 1;
   const double magnitude = std::min(std::fabs(value), type.max_finite);
-  const int exponent = magnitude == 0 ? type.min_exponent : std::ilogb(magnitude);
-  return std::ldexp(1.0, std::max(exponent, type.min_exponent) - type.mantissa_bits);
+  // Of 0 and of a double's subnormals: below the least of every type.
+  const int exponent = static_cast<int>(std::bit_cast<std::uint64_t>(magnitude) >> 52) - kBias;
+  const int power = std::max(exponent, type.min_exponent) - type.mantissa_bits;
+  if (power <= -kBias) return std::ldexp(1.0, power);
+  return std::bit_cast<double>(static_cast<std::uint64_t>(power + kBias) << 52);
 }
 
 }  // namespace rooftile

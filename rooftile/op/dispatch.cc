@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "rooftile/op/dispatch.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <iostream>
+#include <optional>
 #include <vector>
 
 #include "rooftile/base/error.h"
@@ -16,11 +18,6 @@ bool is_set(const char* variable, std::string_view word) {
   const char* value = std::getenv(variable);
   return value != nullptr && std::string_view(value).find(word) != std::string_view::npos;
 }
-
-struct Candidate {
-  const KernelDef* kernel;
-  ProofState proof;
-};
 
 [[noreturn]] void fail_unsupported(const Problem& problem, const DeviceProperties& device,
                                    const std::vector<std::string>& reasons) {
@@ -36,35 +33,43 @@ std::string proof_text(ProofState state) {
                                       : "UNPROVEN here (run: rooftile verify)";
 }
 
-Choice pick(const Operation& operation, const Problem& problem, const DeviceProperties& device,
-            const std::vector<Candidate>& candidates) {
-  if (const auto tuned = find_tuned(operation, problem, device))
-    for (const Candidate& candidate : candidates)
-      if (candidate.kernel->name == tuned->kernel)
-        return {candidate.kernel, tuned->config, "tuned record, " + proof_text(candidate.proof)};
-  return {candidates.front().kernel, {}, "first in order, " + proof_text(candidates.front().proof)};
+// In order of preference, but for the tuned record's, which comes first.
+std::vector<const KernelDef*> in_order(const Operation& operation,
+                                       const std::optional<Tuned>& tuned) {
+  std::vector<const KernelDef*> order(operation.kernels.begin(), operation.kernels.end());
+  if (tuned)
+    std::ranges::stable_partition(
+        order, [&](const KernelDef* kernel) { return kernel->name == tuned->kernel; });
+  return order;
 }
 
-// Those that support the problem: the proven ones if there are any, in order of preference.
-std::vector<Candidate> candidates_for(const Operation& operation, const Problem& problem,
-                                      const DeviceProperties& device) {
-  std::vector<Candidate> proven;
-  std::vector<Candidate> unproven;
+// The first that supports the problem: of the proven ones if there are any. Kernels that could not
+// be chosen any more are not asked, since a vendor's library may have to be loaded for its answer.
+Choice pick(const Operation& operation, const Problem& problem, const DeviceProperties& device) {
+  const std::optional<Tuned> tuned = find_tuned(operation, problem, device);
+  const auto chosen = [&](const KernelDef* kernel, ProofState proof) -> Choice {
+    if (tuned && kernel->name == tuned->kernel)
+      return {kernel, tuned->config, "tuned record, " + proof_text(proof)};
+    return {kernel, {}, "first in order, " + proof_text(proof)};
+  };
+  const bool is_strict = is_set("ROOFTILE_STRICT", "1");
+  std::optional<Choice> unproven;
   std::vector<std::string> reasons;
-  for (const KernelDef* kernel : operation.kernels) {
-    if (const Support support = supports(*kernel, problem, device); !support) {
-      reasons.push_back(kernel->id() + ": " + support.reason);
-      continue;
-    }
+  for (const KernelDef* kernel : in_order(operation, tuned)) {
     const ProofState proof = proof_state(*operation.def, *kernel, device);
-    (proof == ProofState::current ? proven : unproven).push_back({kernel, proof});
-    if (proof != ProofState::current)
+    const bool is_proven = proof == ProofState::current;
+    if (!is_proven && unproven) continue;
+    if (const Support support = supports(*kernel, problem, device); !support)
+      reasons.push_back(kernel->id() + ": " + support.reason);
+    else if (is_proven)
+      return chosen(kernel, proof);
+    else if (is_strict)
       reasons.push_back(kernel->id() + ": " + proof_text(proof) + ", and ROOFTILE_STRICT is set");
+    else
+      unproven = chosen(kernel, proof);
   }
-  if (!proven.empty()) return proven;
-  if (unproven.empty() || is_set("ROOFTILE_STRICT", "1"))
-    fail_unsupported(problem, device, reasons);
-  return unproven;
+  if (!unproven) fail_unsupported(problem, device, reasons);
+  return *unproven;
 }
 
 }  // namespace
@@ -75,7 +80,7 @@ Choice choose(const Registry& registry, const Problem& problem, const DeviceProp
   if (!problem.kernel.empty()) {
     choice = {&operation.kernel(problem.kernel), {}, "named by the problem"};
   } else {
-    choice = pick(operation, problem, device, candidates_for(operation, problem, device));
+    choice = pick(operation, problem, device);
   }
   if (is_set("ROOFTILE_LOG", "dispatch"))
     std::cerr << "dispatch: " << problem.text(false) << " on " << device.id << " -> "

@@ -147,6 +147,23 @@ TEST_F(Dispatch, PrefersATunedRecord) {
   EXPECT_EQ(chosen("rows=20 cols=9"), "first") << "a tuned record is no proof";
 }
 
+// A vendor's library is loaded to answer: not for a kernel that could not be chosen.
+TEST_F(Dispatch, AsksNoFurtherThanItMust) {
+  int asked = 0;
+  second_.supports = [&](const Problem&, const DeviceProperties&) {
+    ++asked;
+    return supported();
+  };
+  EXPECT_EQ(chosen("rows=2 cols=9"), "first");
+  prove(first_);
+  prove(second_);
+  EXPECT_EQ(chosen("rows=2 cols=9"), "first");
+  EXPECT_EQ(asked, 0);
+  prove(first_, false);
+  EXPECT_EQ(chosen("rows=2 cols=9"), "second");
+  EXPECT_EQ(asked, 1);
+}
+
 TEST_F(Dispatch, IsToldOnRequest) {
   testing::internal::CaptureStderr();
   (void)chosen("rows=2 cols=9");

@@ -12,22 +12,9 @@ namespace rooftile {
 namespace {
 
 constexpr int kZeroEvery = 17;
-// Of a thread: far longer to fill than to start one.
-constexpr std::size_t kLeastElements = std::size_t{1} << 18;
-
-// Every i on several threads where there are many: a value depends on its index alone, and what is
-// benchmarked on a GPU has hundreds of millions.
-template <class Body>
-void for_each_index(std::size_t count, const Body& body) {
-  in_parallel(count, kLeastElements, [&](std::size_t first, std::size_t last) {
-    for (std::size_t i = first; i < last; ++i) body(i);
-  });
-}
-
 double extreme_value(const Rng& rng, std::uint64_t i, double least, double most) {
   if (i % kZeroEvery == kZeroEvery - 1) return 0;
-  const double exponent =
-      std::log2(least) + rng.uniform(2 * i) * (std::log2(most) - std::log2(least));
+  const double exponent = least + rng.uniform(2 * i) * (most - least);
   return (rng.bits(2 * i + 1) & 1) != 0 ? std::exp2(exponent) : -std::exp2(exponent);
 }
 
@@ -39,15 +26,33 @@ void fill(const OpDef& op, const Problem& problem, const ArgChoice& arg, const R
       type.is_block() ? std::ldexp(1.0, type.min_exponent) : ulp_of(arg.dtype, 0.0);
   const double most = op.extreme_limit ? std::min(op.extreme_limit(problem, arg), type.max_finite)
                                        : type.max_finite / 4;
-  for_each_index(values.size(), [&](std::size_t i) {
-    if (type.kind == DTypeKind::integer)
-      values[i] = static_cast<double>(rng.below(i, 15)) - 7;
-    else if (problem.data == "uniform")
-      values[i] = 2 * rng.uniform(i) - 1;
-    else if (problem.data == "extreme")
-      values[i] = extreme_value(rng, i, least, most);
-    else
-      values[i] = rng.normal(i);
+  const double log_least = std::log2(least);
+  const double log_most = std::log2(most);
+  // A value depends on its index alone, so that threads may share them out.
+  const auto draw = [&](const auto& value) {
+    for_each_element(values.size(), [&](std::size_t i) { values[i] = value(i); });
+  };
+  if (type.kind == DTypeKind::integer)
+    draw([&](std::uint64_t i) { return static_cast<double>(rng.below(i, 15)) - 7; });
+  else if (problem.data == "uniform")
+    draw([&](std::uint64_t i) { return 2 * rng.uniform(i) - 1; });
+  else if (problem.data == "extreme")
+    draw([&](std::uint64_t i) { return extreme_value(rng, i, log_least, log_most); });
+  else
+    draw([&](std::uint64_t i) { return rng.normal(i); });
+}
+
+// To what the type holds, some at a time so that they stay in a cache between the two conversions.
+void round_all(DType dtype, std::vector<double>& values) {
+  constexpr std::size_t kChunk = 4096;  // whole units of every type
+  const std::size_t chunks = (values.size() + kChunk - 1) / kChunk;
+  in_parallel(chunks, kParallelElements / kChunk, [&](std::size_t first, std::size_t last) {
+    std::vector<double> codes(kChunk);  // as large as any type's
+    for (std::size_t i = first * kChunk; i < std::min(last * kChunk, values.size()); i += kChunk) {
+      const auto count = static_cast<std::int64_t>(std::min(kChunk, values.size() - i));
+      narrow(dtype, values.data() + i, count, codes.data());
+      widen(dtype, codes.data(), count, values.data() + i);
+    }
   });
 }
 
@@ -65,7 +70,7 @@ void generate_inputs(const OpDef& op, const Problem& problem, Values& values) {
       fill(op, problem, arg, rng, array);
     }
     if (arg.scaling || info(arg.dtype).is_block()) continue;  // rounded where it is stored
-    for_each_index(array.size(), [&](std::size_t i) { array[i] = round_to(arg.dtype, array[i]); });
+    round_all(arg.dtype, array);
   }
 }
 

@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "gtest/gtest.h"
+#include "rooftile/base/test_threads.h"
 #include "rooftile/formats/element.h"
 #include "rooftile/op/test_op.h"
 
@@ -34,6 +35,18 @@ TEST(Generate, GivesEveryArgumentItsOwnNumbers) {
   const Values values = data_of(test_op(), "rows=4 cols=4 z=f32");
   EXPECT_NE(values["x"].values, values["z"].values);
   EXPECT_EQ(values["y"].values, std::vector<double>(16, 0)) << "outputs are not filled";
+}
+
+TEST(Generate, GivesTheSameDataToAnyNumberOfThreads) {
+  for (const char* data : {"randn", "uniform", "extreme"}) {
+    const std::string line = "rows=999 cols=777 x=bf16 data=" + std::string(data);
+    const TestThreads one(1);
+    const std::vector<double> values = x_of(line);
+    for (const int threads : {2, 7}) {
+      const TestThreads those(threads);
+      EXPECT_EQ(x_of(line), values) << data;
+    }
+  }
 }
 
 // The first row must not depend on how many follow: a problem grows without changing.

@@ -8,54 +8,14 @@
 #include "rooftile/core/problem.h"
 #include "rooftile/formats/element.h"
 #include "rooftile/formats/scale_layout.h"
+#include "rooftile/op/tiles.h"
 
 namespace rooftile {
 namespace {
 
-// The axis that is taken in one go: the last, and for blocks the one along which they lie.
-int run_axis(const TensorView& view) {
-  return info(view.dtype).is_block() ? block_axis(view.shape, view.strides) : view.shape.rank() - 1;
-}
-
-// A run of elements: where its first stands in row-major order and in the tensor, and the steps to
-// the next.
-struct Run {
-  std::int64_t index, offset;
-  std::int64_t index_step, stride;
-  std::int64_t length;
-};
-
-// Calls visit(Run) for every run.
-template <class Visit>
-void for_each_run(const TensorView& view, Visit visit) {
-  const int rank = view.shape.rank();
-  if (num_elements(view.shape) == 0) return;
-  if (rank == 0) return visit(Run{0, 0, 1, 1, 1});
-  const Dims order = row_major(view.shape);
-  const int axis = run_axis(view);
-  Run run{0, 0, order[axis], view.strides[axis], view.shape[axis]};
-  Dims place;
-  for (int i = 0; i < rank; ++i) place.push_back(0);
-  for (;;) {
-    run.index = run.offset = 0;
-    for (int i = 0; i < rank; ++i) {
-      run.index += place[i] * order[i];
-      run.offset += place[i] * view.strides[i];
-    }
-    visit(run);
-    int dim = rank - 1;
-    for (; dim >= 0; --dim) {
-      if (dim == axis) continue;
-      if (++place[dim] < view.shape[dim]) break;
-      place[dim] = 0;
-    }
-    if (dim < 0) return;
-  }
-}
-
 // Runs of stride 1 that begin with a unit go through the bulk conversions.
-bool is_bulk(const TensorView& view, const Run& run) {
-  return run.stride == 1 && run.offset % info(view.dtype).unit_elements == 0;
+bool is_bulk(const TensorView& view, const Tiles& tiles, std::int64_t offset) {
+  return tiles.stride == 1 && offset % info(view.dtype).unit_elements == 0;
 }
 
 void* unit_address(const TensorView& view, std::int64_t offset) {
@@ -63,32 +23,62 @@ void* unit_address(const TensorView& view, std::int64_t offset) {
   return static_cast<char*>(view.data) + offset / type.unit_elements * type.unit_bytes;
 }
 
-void load_codes(const TensorView& view, std::vector<double>& values) {
-  for_each_run(view, [&](const Run& run) {
-    double* to = values.data() + run.index;
-    if (is_bulk(view, run) && run.index_step == 1)
-      return widen(view.dtype, unit_address(view, run.offset), run.length, to);
-    for (std::int64_t i = 0; i < run.length; ++i)
-      to[i * run.index_step] = load_element(view.dtype, view.data, run.offset + i * run.stride);
+// Of the elements of a tile, when they are not neighbours in row-major order, run after run.
+using Buffer = std::vector<double>;
+
+void load_run(const TensorView& view, const Tiles& tiles, std::int64_t offset, std::int64_t length,
+              double* to) {
+  if (is_bulk(view, tiles, offset))
+    return widen(view.dtype, unit_address(view, offset), length, to);
+  for (std::int64_t i = 0; i < length; ++i)
+    to[i] = load_element(view.dtype, view.data, offset + i * tiles.stride);
+}
+
+void store_run(const TensorView& view, const Tiles& tiles, std::int64_t offset, std::int64_t length,
+               const double* from) {
+  if (is_bulk(view, tiles, offset))
+    return narrow(view.dtype, from, length, unit_address(view, offset));
+  for (std::int64_t i = 0; i < length; ++i)
+    store_element(view.dtype, view.data, offset + i * tiles.stride, from[i]);
+}
+
+void load_codes(const TensorView& view, double* values) {
+  const Tiles tiles(view.shape, view.strides, info(view.dtype).unit_elements);
+  tiles.for_each(true, [&](const Tile& tile) {
+    thread_local Buffer buffer;
+    const bool is_direct = tiles.index_step == 1;
+    if (!is_direct) buffer.resize(static_cast<std::size_t>(tile.runs * tile.length));
+    double* const first = values + tile.index;
+    for (std::int64_t r = 0; r < tile.runs; ++r)
+      load_run(view, tiles, tile.offset + r * tiles.run_stride, tile.length,
+               is_direct ? first + r * tiles.run_index_step : buffer.data() + r * tile.length);
+    if (is_direct) return;
+    for (std::int64_t i = 0; i < tile.length; ++i)
+      for (std::int64_t r = 0; r < tile.runs; ++r)
+        first[i * tiles.index_step + r * tiles.run_index_step] =
+            buffer[static_cast<std::size_t>(r * tile.length + i)];
   });
 }
 
 void store_codes(const double* values, const TensorView& view) {
-  std::vector<double> gathered;
-  for_each_run(view, [&](const Run& run) {
-    const double* from = values + run.index;
-    if (!is_bulk(view, run)) {
-      for (std::int64_t i = 0; i < run.length; ++i)
-        store_element(view.dtype, view.data, run.offset + i * run.stride, from[i]);
-      return;
+  const std::int64_t unit = info(view.dtype).unit_elements;
+  const Tiles tiles(view.shape, view.strides, unit);
+  // Elsewhere two threads could write the same byte.
+  const bool is_parallel = tiles.are_apart() && tiles.are_whole(unit);
+  tiles.for_each(is_parallel, [&](const Tile& tile) {
+    thread_local Buffer buffer;
+    const bool is_direct = tiles.index_step == 1;
+    const double* const first = values + tile.index;
+    if (!is_direct) {
+      buffer.resize(static_cast<std::size_t>(tile.runs * tile.length));
+      for (std::int64_t i = 0; i < tile.length; ++i)
+        for (std::int64_t r = 0; r < tile.runs; ++r)
+          buffer[static_cast<std::size_t>(r * tile.length + i)] =
+              first[i * tiles.index_step + r * tiles.run_index_step];
     }
-    if (run.index_step != 1) {
-      gathered.resize(static_cast<std::size_t>(run.length));
-      for (std::size_t i = 0; i < gathered.size(); ++i)
-        gathered[i] = from[static_cast<std::int64_t>(i) * run.index_step];
-      from = gathered.data();
-    }
-    narrow(view.dtype, from, run.length, unit_address(view, run.offset));
+    for (std::int64_t r = 0; r < tile.runs; ++r)
+      store_run(view, tiles, tile.offset + r * tiles.run_stride, tile.length,
+                is_direct ? first + r * tiles.run_index_step : buffer.data() + r * tile.length);
   });
 }
 
@@ -197,7 +187,7 @@ void store_scaled(const std::vector<double>& values, const TensorView& view) {
 void load_view(const TensorView& view, std::vector<double>& values) {
   check_whole_blocks("a tensor", view.dtype, view.shape, view.strides);
   values.resize(static_cast<std::size_t>(num_elements(view.shape)));
-  load_codes(view, values);
+  load_codes(view, values.data());
   if (view.scaling == nullptr) return;
   for (std::size_t i = 0; i < values.size(); ++i) {
     const std::int64_t index = scale_index(view, static_cast<std::int64_t>(i));

@@ -11,6 +11,7 @@
 #include "gtest/gtest.h"
 #include "rooftile/base/error.h"
 #include "rooftile/base/rng.h"
+#include "rooftile/base/test_threads.h"
 #include "rooftile/core/problem.h"
 #include "rooftile/formats/element.h"
 #include "rooftile/formats/scale_layout.h"
@@ -45,6 +46,50 @@ TEST(Storage, HoldsEveryTypeExactly) {
     store_view(values, view);
     EXPECT_EQ(loaded(view), values) << type.name;
     EXPECT_EQ(memory.back(), 0xab) << type.name << " wrote past its end";
+  }
+}
+
+// Large tensors, by any number of threads: in one piece, in rows, transposed, in nibbles whose rows
+// share a byte, in blocks. Where rows share all their memory the last is what stays.
+TEST(Storage, HoldsLargeTensorsByAnyNumberOfThreads) {
+  struct Large {
+    DType dtype;
+    Dims shape, strides;
+  };
+  const Large cases[] = {{DType::bf16, {700, 512}, {512, 1}}, {DType::fp16, {700, 500}, {512, 1}},
+                         {DType::f32, {700, 500}, {1, 701}},  {DType::e4m3, {300, 500}, {1100, 2}},
+                         {DType::i4, {700, 511}, {511, 1}},   {DType::e2m3, {700, 512}, {516, 1}},
+                         {DType::q4_0, {300, 512}, {512, 1}}, {DType::q8_0, {512, 300}, {1, 512}},
+                         {DType::bf16, {1000, 300}, {0, 1}}};
+  for (const Large& each : cases) {
+    const std::int64_t count = num_elements(each.shape);
+    const std::int64_t span = offset_range(each.shape, each.strides).greatest + 1;
+    const std::int64_t unit = info(each.dtype).unit_elements;
+    const auto bytes =
+        static_cast<std::size_t>(bytes_of(each.dtype, (span + unit - 1) / unit * unit));
+    std::vector<std::uint8_t> first;
+    std::vector<double> first_values;
+    for (const int threads : {1, 2, 7}) {
+      const TestThreads those(threads);
+      std::vector<std::uint8_t> memory(bytes, 0xab);
+      const TensorView view{
+          .data = memory.data(), .dtype = each.dtype, .shape = each.shape, .strides = each.strides};
+      store_view(normal(count), view);
+      const std::vector<double> values = loaded(view);
+      if (first.empty()) {
+        first = memory;
+        first_values = values;
+        const std::vector<double> exact = normal(count);
+        for (std::int64_t i = 0; i < count && unit < 32; i += 97) {
+          const std::int64_t row = each.strides[0] == 0 ? each.shape[0] - 1 : i / each.shape[1];
+          const double want =
+              exact[static_cast<std::size_t>(row * each.shape[1] + i % each.shape[1])];
+          ASSERT_EQ(values[static_cast<std::size_t>(i)], round_to(each.dtype, want));
+        }
+      }
+      EXPECT_EQ(memory, first) << info(each.dtype).name << " " << threads;
+      EXPECT_EQ(values, first_values) << info(each.dtype).name << " " << threads;
+    }
   }
 }
 

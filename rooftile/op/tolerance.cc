@@ -3,8 +3,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <mutex>
 
 #include "rooftile/base/error.h"
+#include "rooftile/base/parallel.h"
 #include "rooftile/base/text.h"
 #include "rooftile/formats/element.h"
 
@@ -34,14 +36,14 @@ CloseTable close_table(DType dtype) {
   }
 }
 
-double bound_of(double expected, double magnitude, DType dtype, const Tolerance& tolerance,
-                Policy policy) {
+// `ulp` is 0 for integers, which are compared whole; a floating result may fall either side of a
+// tie.
+double bound_of(double expected, double magnitude, DType dtype, double ulp,
+                const Tolerance& tolerance, Policy policy) {
   if (policy == Policy::assert_close) {
     const CloseTable table = close_table(dtype);
     return table.atol + table.rtol * std::abs(expected);
   }
-  // Integers are compared whole; a floating result may fall either side of a tie.
-  const double ulp = info(dtype).kind == DTypeKind::integer ? 0 : ulp_of(dtype, expected);
   const double bound =
       tolerance.ulps * ulp + tolerance.accumulated * magnitude + tolerance.absolute;
   // Whatever is finite would lie within an infinity of the right answer.
@@ -102,42 +104,88 @@ std::string Comparison::text(const Array& expected) const {
          figures(max_abs_expected) + ")";
 }
 
-Comparison compare(const std::vector<double>& actual, const Array& expected, DType dtype,
-                   const Tolerance& tolerance, Policy policy) {
-  if (actual.size() != expected.values.size())
-    throw Error(ErrorCode::internal, "compared arrays of different sizes");
-  Comparison result;
-  double worst_excess = -1;
-  for (std::size_t i = 0; i < actual.size(); ++i) {
+namespace {
+
+// Of elements first to last - 1. `excess` is that of the worst: the first of those furthest beyond
+// their bounds.
+struct Part {
+  Comparison result{};
+  double excess = -1;
+};
+
+Part compare_part(const std::vector<double>& actual, const Array& expected, DType dtype,
+                  const Tolerance& tolerance, Policy policy, std::size_t first, std::size_t last) {
+  Part part;
+  Comparison& result = part.result;
+  const DTypeKind kind = info(dtype).kind;
+  for (std::size_t i = first; i < last; ++i) {
     // assert_close compares with a tensor of the same type.
     const double e =
         policy == Policy::assert_close ? round_to(dtype, expected.values[i]) : expected.values[i];
     const double magnitude = expected.magnitude.empty() ? std::abs(e) : expected.magnitude[i];
-    const double bound = bound_of(e, magnitude, dtype, tolerance, policy);
+    const double ulp = kind == DTypeKind::integer ? 0 : ulp_of(dtype, e);
+    const double bound = bound_of(e, magnitude, dtype, ulp, tolerance, policy);
     const double error = std::abs(actual[i] - e);
     ++result.num_compared;
     if (is_also_right(expected, i, actual[i])) continue;
     if (std::isfinite(e)) result.max_abs_expected = std::max(result.max_abs_expected, std::abs(e));
-    if (!is_close(0, e, bound, dtype)) ++result.num_from_zero;
-    result.is_zero_right &= std::abs(round_to(dtype, e)) <= tolerance.absolute;
+    if (!result.refuses_zeros) {
+      result.refuses_zeros = !is_close(0, e, bound, dtype);
+      result.is_zero_right &= std::abs(round_to(dtype, e)) <= tolerance.absolute;
+    }
     if (std::isfinite(error)) {
       result.max_abs_error = std::max(result.max_abs_error, error);
       if (bound > 0) result.max_of_bound = std::max(result.max_of_bound, error / bound);
       if (e != 0) result.max_rel_error = std::max(result.max_rel_error, error / std::abs(e));
-      if (info(dtype).kind == DTypeKind::floating)
-        result.max_ulps = std::max(result.max_ulps, error / ulp_of(dtype, e));
+      if (kind == DTypeKind::floating) result.max_ulps = std::max(result.max_ulps, error / ulp);
     }
     if (is_close(actual[i], e, bound, dtype)) continue;
     ++result.num_wrong;
     const double excess = std::isfinite(error) ? error / std::max(bound, 1e-300) : HUGE_VAL;
-    if (excess <= worst_excess) continue;
-    worst_excess = excess;
+    if (excess <= part.excess) continue;
+    part.excess = excess;
     result.worst_index = static_cast<std::int64_t>(i);
     result.worst_actual = actual[i];
     result.worst_expected = e;
     result.worst_bound = bound;
   }
-  return result;
+  return part;
+}
+
+void join(Part& all, const Part& part) {
+  Comparison& to = all.result;
+  const Comparison& from = part.result;
+  to.num_compared += from.num_compared;
+  to.num_wrong += from.num_wrong;
+  to.refuses_zeros |= from.refuses_zeros;
+  to.is_zero_right &= from.is_zero_right;
+  for (double Comparison::* most :
+       {&Comparison::max_abs_error, &Comparison::max_rel_error, &Comparison::max_ulps,
+        &Comparison::max_of_bound, &Comparison::max_abs_expected})
+    to.*most = std::max(to.*most, from.*most);
+  if (from.worst_index < 0 || part.excess < all.excess) return;
+  if (part.excess == all.excess && to.worst_index >= 0 && to.worst_index < from.worst_index) return;
+  all.excess = part.excess;
+  to.worst_index = from.worst_index;
+  to.worst_actual = from.worst_actual;
+  to.worst_expected = from.worst_expected;
+  to.worst_bound = from.worst_bound;
+}
+
+}  // namespace
+
+Comparison compare(const std::vector<double>& actual, const Array& expected, DType dtype,
+                   const Tolerance& tolerance, Policy policy) {
+  if (actual.size() != expected.values.size())
+    throw Error(ErrorCode::internal, "compared arrays of different sizes");
+  Part all;
+  std::mutex joining;
+  in_parallel(actual.size(), kParallelElements, [&](std::size_t first, std::size_t last) {
+    const Part part = compare_part(actual, expected, dtype, tolerance, policy, first, last);
+    const std::lock_guard lock(joining);
+    join(all, part);
+  });
+  return all.result;
 }
 
 }  // namespace rooftile

@@ -2,12 +2,14 @@
 // The comparison and its bounds: what must fail fails, in every type, and what is right passes.
 #include "rooftile/op/tolerance.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "rooftile/base/error.h"
+#include "rooftile/base/test_threads.h"
 #include "rooftile/formats/element.h"
 
 namespace rooftile {
@@ -102,6 +104,27 @@ TEST(Compare, NamesOneElementOfAMillion) {
   EXPECT_EQ(result.max_abs_error, 10);
   EXPECT_THAT(result.text(expected), HasSubstr("y[123,456]: got 1000010, expected 1000000"));
   EXPECT_THAT(result.text(expected), HasSubstr("1 of 1000000 wrong"));
+}
+
+// By any number of threads: one wrong element wherever it is, and of equally wrong ones the first.
+TEST(Compare, FindsAWrongElementWhereverItIs) {
+  constexpr std::int64_t kCount = 700001;
+  const Array expected = array_of(std::vector<double>(kCount, 1.0));
+  std::vector<double> actual = expected.values;
+  for (const int threads : {1, 2, 7}) {
+    const TestThreads those(threads);
+    EXPECT_TRUE(compare(actual, expected, DType::bf16, kHalfUlp).passed());
+    for (std::int64_t place = 0; place < kCount; place += place < 9 ? 1 : 98765) {
+      for (const std::int64_t wrong : {place, kCount - 1 - place, kCount - 1})
+        actual[static_cast<std::size_t>(wrong)] = 1.5;
+      const Comparison result = compare(actual, expected, DType::bf16, kHalfUlp);
+      EXPECT_EQ(result.num_compared, kCount);
+      EXPECT_EQ(result.num_wrong, place == 0 ? 2 : 3) << place;
+      EXPECT_EQ(result.worst_index, std::min(place, kCount - 1 - place)) << threads;
+      EXPECT_EQ(result.max_abs_error, 0.5);
+      actual = expected.values;
+    }
+  }
 }
 
 // Zeros pass an absolute tolerance that exceeds the output.

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "rooftile/base/error.h"
+#include "rooftile/base/parallel.h"
 
 namespace rooftile {
 
@@ -12,6 +13,14 @@ Values::Values(const Problem& problem) {
     if (!arg.is_present) continue;
     const auto count = static_cast<std::size_t>(num_elements(arg.shape));
     arrays_.push_back({.name = arg.name, .shape = arg.shape, .values = std::vector<double>(count)});
+  }
+}
+
+void Values::clear() {
+  for (Array& array : arrays_) {
+    fill_in_parallel(array.values.data(), 0, array.values.size() * sizeof(double));
+    array.magnitude.clear();
+    array.also_right.clear();
   }
 }
 

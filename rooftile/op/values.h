@@ -40,6 +40,9 @@ class Values {
   /// Zeros for every argument that the problem has.
   explicit Values(const Problem& problem);
 
+  /// Zeros again, in the same memory.
+  void clear();
+
   Array& operator[](std::string_view name);
   const Array& operator[](std::string_view name) const;
   [[nodiscard]] bool has(std::string_view name) const;

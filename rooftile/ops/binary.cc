@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "rooftile/base/parallel.h"
 #include "rooftile/formats/typed.h"
 
 namespace rooftile::ops {
@@ -98,9 +99,12 @@ OpDef binary_def(BinaryFn fn, const BinaryText& text) {
       .batch_axis = "rows",
       .meaning =
           [fn](const Problem&, Values& values) {
+            const Array& a = values["a"];
+            const Array& b = values["b"];
             Array& y = values["y"];
-            for (std::size_t i = 0; i < y.values.size(); ++i)
-              y.values[i] = apply(fn, values["a"].values[i], values["b"].values[i]);
+            for_each_element(y.values.size(), [&](std::size_t i) {
+              y.values[i] = apply(fn, a.values[i], b.values[i]);
+            });
           },
       .cost = cost,
       .tolerance = tolerance,

@@ -22,9 +22,9 @@ namespace {
 
 using namespace tile;
 
-template <int kEach>
+template <class T, int kEach>
 __global__ void __launch_bounds__(256, 4) vector(const OctetMap<2> map, const bool is_product) {
-  map_octets<kEach>(map, [is_product](float(&v)[2][kOctet]) {
+  map_octets<T, kEach>(map, [is_product](float(&v)[2][kOctet]) {
     ROOFTILE_UNROLL for (int j = 0; j < kOctet; ++j) v[0][j] =
         is_product ? v[0][j] * v[1][j] : v[0][j] + v[1][j];
   });
@@ -36,7 +36,7 @@ __global__ void __launch_bounds__(256, 4) vector(const OctetMap<2> map, const bo
 
 KernelDef binary_sm90(BinaryFn fn, const std::string& op) {
   const auto prepare = [fn](const Problem& problem, Device&, const Config& config) {
-    const OctetKernels kernels = octet_kernels(binary_sm90_kernels, config);
+    const OctetKernels kernels = octet_kernels(binary_sm90_kernels, problem, config);
     const OctetBlocks blocks = octet_blocks(problem, {"y", "a", "b"}, config.at("octets"));
     return Prepared{.run = [=](const Context& context, const Arguments& args) {
       launch_octets(*context.stream, kernels, blocks, std::tie(args["y"], args["a"], args["b"]),
@@ -57,7 +57,9 @@ KernelDef binary_sm90(BinaryFn fn, const std::string& op) {
 
 #endif
 
-ROOFTILE_KERNEL_TABLE(binary_sm90_kernels, ROOFTILE_KERNEL_ENTRY(vector<0>),
-                      ROOFTILE_KERNEL_ENTRY(vector<1>), ROOFTILE_KERNEL_ENTRY(vector<2>))
+#define VECTOR_ENTRIES(type) \
+  ROOFTILE_KERNEL_ENTRY(vector<type, 1>), ROOFTILE_KERNEL_ENTRY(vector<type, 2>)
+ROOFTILE_KERNEL_TABLE(binary_sm90_kernels, ROOFTILE_KERNEL_ENTRY(vector<void, 0>),
+                      VECTOR_ENTRIES(void), VECTOR_ENTRIES(bf16), VECTOR_ENTRIES(fp16))
 
 }  // namespace rooftile::ops

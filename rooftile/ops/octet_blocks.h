@@ -98,12 +98,24 @@ struct OctetKernels {
   GpuKernel any{};
 };
 
-/// "vector<2>" and "vector<0>" of `table`, or "vector<true, 2>" with a `first` parameter "true, ".
-inline OctetKernels octet_kernels(const KernelTable& table, const Config& config,
-                                  const std::string& first = "") {
-  return {
-      .whole = find_kernel(table, "vector<" + first + std::to_string(config.at("octets")) + ">"),
-      .any = find_kernel(table, "vector<" + first + "0>")};
+/// "bf16" or "fp16" where all arguments are, else "void".
+inline std::string packed_type(const Problem& problem) {
+  const DType dtype = problem.dtype("y");
+  const bool is_one = std::ranges::all_of(
+      problem.args, [&](const ArgChoice& arg) { return !arg.is_present || arg.dtype == dtype; });
+  return is_one && (dtype == DType::bf16 || dtype == DType::fp16) ? std::string(name(dtype))
+                                                                  : "void";
+}
+
+/// "vector<bf16, 2>" (see packed_type()) and "vector<void, 0>" of `table`, or "vector<true, bf16,
+/// 2>" with a `first` parameter "true, ".
+inline OctetKernels octet_kernels(const KernelTable& table, const Problem& problem,
+                                  const Config& config, const std::string& first = "") {
+  const auto find = [&](const std::string& rest) {
+    return find_kernel(table, "vector<" + first + rest + ">");
+  };
+  return {.whole = find(packed_type(problem) + ", " + std::to_string(config.at("octets"))),
+          .any = find("void, 0")};
 }
 
 /// Launches y = f(x…) with what the kernel has besides the map.

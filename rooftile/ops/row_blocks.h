@@ -14,7 +14,6 @@
 #include "rooftile/device/gpu_kernel.h"
 #include "rooftile/op/kernel.h"
 #include "rooftile/tile/matrix.h"
-#include "rooftile/tile/row_threads.h"
 
 namespace rooftile::ops {
 
@@ -74,15 +73,6 @@ inline std::uint32_t row_threads(std::int64_t units, std::int64_t each, std::int
   return threads;
 }
 
-/// Threads of a row of so many bytes, of which a thread keeps `packs` of 16; and whether
-/// tile::RowPacks holds the row.
-inline std::uint32_t threads_of_row(std::int64_t bytes, std::int64_t packs) {
-  return row_threads((bytes + 15) / 16, packs, tile::most_row_threads(static_cast<int>(packs)));
-}
-inline bool is_held_whole(std::int64_t bytes, std::int64_t packs, std::uint32_t threads) {
-  return bytes % 16 == 0 && bytes / 16 <= packs * threads;
-}
-
 /// Blocks of [rows, threads of a row]: 256 threads of short rows, or one row.
 inline LaunchShape row_blocks(std::int64_t rows, std::uint32_t threads_of_row) {
   constexpr std::uint32_t kThreads = 256;
@@ -101,15 +91,11 @@ inline LaunchShape plain_row_blocks(std::int64_t rows, std::int64_t cols) {
           .block = {.x = static_cast<std::uint32_t>(warps * 32)}};
 }
 
-/// How many units of 16 bytes or 8 elements (`name`) a thread keeps of a row of `units`: 1 where a
-/// warp has enough threads, 4 where a row is long, else 2, which leaves room for more threads. The
-/// first is the default.
+/// How many units of 16 bytes or 8 elements (`name`) a thread keeps of a row of `units`: 4, or 1
+/// where a warp has enough threads. The first is the default.
 inline std::vector<Config> kept_configs(const char* name, std::int64_t units) {
-  const std::int64_t best = units <= 32 ? 1 : units <= 1024 ? 2 : 4;
-  std::vector<Config> configs = {{.values = {{name, best}}}};
-  for (const std::int64_t kept : {1, 2, 4})
-    if (kept != best) configs.push_back({.values = {{name, kept}}});
-  return configs;
+  const std::int64_t best = units <= 32 ? 1 : 4;
+  return {{.values = {{name, best}}}, {.values = {{name, 5 - best}}}};
 }
 
 /// What a launch of a block for each row can take.

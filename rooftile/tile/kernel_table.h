@@ -35,6 +35,7 @@ struct KernelEntry {
   /// stub is known only to the CUDA runtime of its own program or library, of which each that links
   /// the static one has a copy; the handle is good for all of them.
   int (*cuda_kernel)(void** kernel, const void* code) = nullptr;
+  int max_threads = 0;  // of a block, by __launch_bounds__; 0: no bound, or the CUDA runtime's
 };
 
 /// A span of entries without <span>, which nvcc takes long to read.

@@ -10,16 +10,6 @@
 namespace ROOFTILE_API rooftile {
 namespace tile {
 
-/// Makes the compiler take packs apart again where they are used next: it would keep their
-/// elements, in twice the registers, and spill.
-template <int kCount>
-__device__ inline void keep_packed([[maybe_unused]] Pack (&packs)[kCount]) {
-#ifdef __CUDACC__
-  ROOFTILE_UNROLL for (int i = 0; i < kCount; ++i) asm volatile(
-      "" : "+r"(packs[i].x), "+r"(packs[i].y), "+r"(packs[i].z), "+r"(packs[i].w));
-#endif
-}
-
 /// Row blockIdx.x * blockDim.y + threadIdx.y: the thread has packs threadIdx.x + i * blockDim.x, i
 /// below kKept, of those that are there.
 template <int kKept>

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "rooftile/tile/language.h"
+#include "rooftile/tile/unroll.h"
 
 namespace ROOFTILE_API rooftile {
 namespace tile {
@@ -17,8 +18,8 @@ constexpr int kMostWarps = 32;  // of a block
 /// Butterfly over groups of `lanes` neighbours, a power of two: all get the result.
 template <class T, class Combine>
 __device__ inline T lanes_reduce(T value, int lanes, Combine combine) {
-  for (int distance = lanes / 2; distance > 0; distance /= 2)
-    value = combine(value, __shfl_xor_sync(kWholeWarp, value, distance));
+  ROOFTILE_UNROLL for (int distance = lanes / 2; distance > 0; distance /= 2) value =
+      combine(value, __shfl_xor_sync(kWholeWarp, value, distance));
   return value;
 }
 
@@ -31,11 +32,8 @@ __device__ inline T row_reduce(T value, T neutral, T (&scratch)[kMostWarps], Com
   const int lane = static_cast<int>(threadIdx.x) % kWarp;
   if (lane == 0) scratch[threadIdx.x / kWarp] = value;
   __syncthreads();
-  // Groups of as few lanes as hold a value of every warp; all groups do the same.
   const int warps = static_cast<int>(blockDim.x) / kWarp;
-  const int group = 1 << (32 - __clz(warps - 1));
-  const int of_warp = lane % group;
-  return lanes_reduce(of_warp < warps ? scratch[of_warp] : neutral, group, combine);
+  return lanes_reduce(lane < warps ? scratch[lane] : neutral, kWarp, combine);
 }
 
 __device__ inline float row_sum(float value, float (&scratch)[kMostWarps]) {

@@ -128,16 +128,14 @@ Record measure(const Task& task, Record record) {
     Problem others = problem;
     others.kernel = other->name;
     rival = std::make_unique<MeasuredKernel>(op, *other, others, device, *stream,
-                                             options.against_config, &measured);
+                                             options.against_config);
   }
-  Record rivals_errors;
-  for (MeasuredKernel* each : {&measured, rival.get()})
-    if (each != nullptr)
-      if (std::string fault = each->check_before(each == &measured ? record : rivals_errors);
-          !fault.empty()) {
-        const Status status = record.status == Status::invalid ? Status::invalid : Status::failed;
-        return stop(std::move(record), status, each->id() + ": " + fault);
-      }
+  std::vector<MeasuredKernel*> kernels{&measured};
+  if (rival) kernels.push_back(rival.get());
+  if (std::string fault = MeasuredKernel::check_before(kernels, record); !fault.empty()) {
+    const Status status = record.status == Status::invalid ? Status::invalid : Status::failed;
+    return stop(std::move(record), status, fault);
+  }
 
   if (options.timing.mode == Mode::graph && measured.is_in_place())
     return stop(std::move(record), Status::unsupported,
@@ -154,10 +152,9 @@ Record measure(const Task& task, Record record) {
 
   const TimingOutcome outcome = alternate(device, *stream, contenders, options.timing);
   if (!outcome.fault.empty()) return stop(std::move(record), Status::failed, outcome.fault);
-  for (MeasuredKernel* each : {&measured, rival.get()})
-    if (each != nullptr)
-      if (std::string fault = each->check_after(); !fault.empty())
-        return stop(std::move(record), Status::failed, each->id() + ": " + fault);
+  for (MeasuredKernel* each : kernels)
+    if (std::string fault = each->check_after(); !fault.empty())
+      return stop(std::move(record), Status::failed, each->id() + ": " + fault);
 
   for (const Contender& each : contenders)
     if (std::string fault = fault_of(each.samples_us); !fault.empty())

@@ -8,9 +8,11 @@
 #include <limits>
 
 #include "rooftile/base/error.h"
+#include "rooftile/base/parallel.h"
 #include "rooftile/base/text.h"
 #include "rooftile/formats/element.h"
 #include "rooftile/op/storage.h"
+#include "rooftile/op/tiles.h"
 
 namespace rooftile {
 namespace {
@@ -37,6 +39,8 @@ HostImage::HostImage(std::int64_t bytes) : bytes_(static_cast<std::size_t>(bytes
                 "host: cannot allocate " + bytes_text(static_cast<double>(bytes)));
   data_ = static_cast<char*>(memory);
 }
+
+void HostImage::use_large_pages() { madvise(data_, bytes_, MADV_HUGEPAGE); }
 
 HostImage::~HostImage() { munmap(data_, bytes_); }
 
@@ -68,7 +72,6 @@ GuardedTensor::GuardedTensor(const ArgChoice& arg, Device& device, Stream& strea
   now_view_.data = now_.data() + origin_;
   choose_bands(bytes_of(arg.dtype, num_elements(arg.shape)));
   if (arg.scaling) add_scaling(arg);
-  poison();
 }
 
 // One band over everything, unless the gaps dwarf the elements: then a band around each run.
@@ -76,6 +79,8 @@ void GuardedTensor::choose_bands(std::int64_t payload) {
   const DTypeInfo& type = info(view_.dtype);
   if (bytes_ <= kDenseBytes + 4 * payload || (type.is_packed() && !type.is_block())) {
     bands_ = {{0, bytes_}};
+    image_.use_large_pages();
+    now_.use_large_pages();
     return;
   }
   bands_ = {{0, kGuardBytes}, {bytes_ - kGuardBytes, bytes_}};
@@ -140,12 +145,38 @@ std::int64_t GuardedTensor::offset_of(std::int64_t index) const {
 
 // Units in row-major order of their first elements: blocks may lie along any axis, other packed
 // types lie along the last.
-template <class Visit>
-void GuardedTensor::for_each_unit(Visit visit) const {
+void GuardedTensor::for_each_run(
+    bool is_parallel,
+    FunctionRef<void(std::int64_t place, std::int64_t byte, std::int64_t bytes)> visit) const {
   const DTypeInfo& type = info(view_.dtype);
-  const std::int64_t step = type.is_block() ? 1 : type.unit_elements;
-  for (std::int64_t i = 0; i < count(); i += step)
-    if (!type.is_block() || offset_of(i) % type.unit_elements == 0) visit(byte_of(i));
+  const std::int64_t unit = type.unit_elements;
+  Dims units = view_.shape;
+  Dims steps = view_.strides;
+  const int axis = block_axis(units, steps);
+  const bool is_along_last = type.is_block() || axis == units.rank() - 1;
+  if (unit > 1 && (!is_along_last || !Tiles(units, steps, unit).are_whole(unit))) {
+    for (std::int64_t i = 0; i < count(); i += unit)
+      visit(i / unit * type.unit_bytes, byte_of(i), type.unit_bytes);
+    return;
+  }
+  for (int i = 0; i < units.rank() && unit > 1; ++i) {
+    if (i == axis)
+      units[i] /= unit;
+    else
+      steps[i] /= unit;
+  }
+  const Tiles tiles(units, steps);
+  const bool is_dense = tiles.stride == 1 && tiles.index_step == 1;
+  tiles.for_each(is_parallel && tiles.are_apart(), [&](const Tile& tile) {
+    const std::int64_t length = is_dense ? tile.length : 1;
+    for (std::int64_t r = 0; r < tile.runs; ++r)
+      for (std::int64_t i = 0; i < tile.length; i += length) {
+        const std::int64_t index = tile.index + r * tiles.run_index_step + i * tiles.index_step;
+        const std::int64_t offset = tile.offset + r * tiles.run_stride + i * tiles.stride;
+        visit(index * type.unit_bytes, origin_ + offset * type.unit_bytes,
+              length * type.unit_bytes);
+      }
+  });
 }
 
 std::int64_t GuardedTensor::byte_of(std::int64_t index) const {
@@ -176,54 +207,89 @@ void GuardedTensor::download() {
   stream_.synchronise();
 }
 
-void GuardedTensor::poison(Poison kind) {
+void GuardedTensor::fill_image(int byte_of_scales) {
   for (const Band& band : bands_)
-    std::memset(image_.data() + band.begin, kPattern,
-                static_cast<std::size_t>(band.end - band.begin));
-  if (kind == Poison::number) {
-    const auto unit = static_cast<std::size_t>(info(view_.dtype).unit_bytes);
-    for_each_unit([&](std::int64_t byte) { std::memset(image_.data() + byte, kNumber, unit); });
+    fill_in_parallel(image_.data() + band.begin, kPattern, band.bytes());
+  for (std::string& scales : scale_images_)
+    std::ranges::fill(scales, static_cast<char>(byte_of_scales));
+}
+
+void GuardedTensor::poison(Poison kind) {
+  if (!is_poisoned_ || poison_ != kind) {
+    fill_image(kPattern);
+    if (kind == Poison::number)
+      for_each_run(true, [&](std::int64_t, std::int64_t byte, std::int64_t bytes) {
+        std::memset(image_.data() + byte, kNumber, static_cast<std::size_t>(bytes));
+      });
   }
-  for (std::string& scales : scale_images_) std::ranges::fill(scales, static_cast<char>(kPattern));
+  is_poisoned_ = true;
+  poison_ = kind;
+  restore();
+}
+
+void GuardedTensor::restore() {
   upload();
   for (const Band& band : bands_)
-    device_.forget(static_cast<char*>(memory_.data()) + band.begin, band.end - band.begin);
+    if (is_poisoned_)
+      device_.forget(static_cast<char*>(memory_.data()) + band.begin, band.end - band.begin);
 }
 
 void GuardedTensor::store(const std::vector<double>& values) {
-  for (const Band& band : bands_)
-    std::memset(image_.data() + band.begin, kPattern,
-                static_cast<std::size_t>(band.end - band.begin));
-  for (std::string& scales : scale_images_) std::ranges::fill(scales, '\0');  // the padding
+  fill_image(0);  // the padding of scales
+  is_poisoned_ = false;
   store_view(values, image_view_);
   upload();
 }
 
+void GuardedTensor::store_as(const GuardedTensor& other) {
+  for (const Band& band : bands_)
+    copy_in_parallel(image_.data() + band.begin, other.image_.data() + band.begin, band.bytes());
+  for (std::size_t i = 0; i < scale_images_.size(); ++i)
+    std::ranges::copy(other.scale_images_[i], scale_images_[i].begin());
+  is_poisoned_ = other.is_poisoned_;
+  poison_ = other.poison_;
+  restore();
+}
+
 void GuardedTensor::store_bits(std::string_view bits) {
-  const DTypeInfo& type = info(view_.dtype);
-  const auto unit = static_cast<std::size_t>(type.unit_bytes);
-  for_each_unit([&](std::int64_t byte) {
-    std::memcpy(image_.data() + byte, bits.data(), unit);
-    bits.remove_prefix(unit);
+  for_each_run(true, [&](std::int64_t place, std::int64_t byte, std::int64_t bytes) {
+    std::memcpy(image_.data() + byte, bits.data() + place, static_cast<std::size_t>(bytes));
   });
   upload();
 }
 
-std::vector<double> GuardedTensor::load() {
+void GuardedTensor::load_stored(std::vector<double>& values) const {
+  load_view(image_view_, values);
+}
+
+const std::vector<double>& GuardedTensor::load() {
   download();
-  std::vector<double> values;
-  load_view(now_view_, values);
-  return values;
+  load_view(now_view_, loaded_);
+  return loaded_;
+}
+
+std::vector<std::vector<double>> GuardedTensor::load_rows(std::span<const std::int64_t> rows) {
+  std::vector<std::vector<double>> list(rows.size());
+  const bool is_plain = !info(view_.dtype).is_packed() && view_.scaling == nullptr;
+  is_plain ? download() : static_cast<void>(load());
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    TensorView row = now_view_;
+    row.data = now_.data() + origin_ + rows[i] * row.strides[0] * info(row.dtype).unit_bytes;
+    row.shape[0] = 1;
+    const std::int64_t length = num_elements(row.shape);
+    if (is_plain)
+      load_view(row, list[i]);
+    else
+      list[i].assign(loaded_.begin() + rows[i] * length, loaded_.begin() + (rows[i] + 1) * length);
+  }
+  return list;
 }
 
 std::string GuardedTensor::element_bits() {
   download();
-  const DTypeInfo& type = info(view_.dtype);
-  const std::int64_t elements = count();
-  std::string bits;
-  bits.reserve(static_cast<std::size_t>(bytes_of(view_.dtype, elements)));
-  for_each_unit([&](std::int64_t byte) {
-    bits.append(now_.data() + byte, static_cast<std::size_t>(type.unit_bytes));
+  std::string bits(static_cast<std::size_t>(bytes_of(view_.dtype, count())), '\0');
+  for_each_run(true, [&](std::int64_t place, std::int64_t byte, std::int64_t bytes) {
+    std::memcpy(bits.data() + place, now_.data() + byte, static_cast<std::size_t>(bytes));
   });
   for (const std::string& scales : scales_now_) bits += scales;
   return bits;
@@ -231,17 +297,31 @@ std::string GuardedTensor::element_bits() {
 
 bool GuardedTensor::is_untouched(bool except_elements) {
   download();
-  const DTypeInfo& type = info(view_.dtype);
   if (except_elements)
-    for_each_unit([&](std::int64_t byte) {
-      std::memcpy(now_.data() + byte, image_.data() + byte,
-                  static_cast<std::size_t>(type.unit_bytes));
+    for_each_run(true, [&](std::int64_t, std::int64_t byte, std::int64_t bytes) {
+      std::memcpy(now_.data() + byte, image_.data() + byte, static_cast<std::size_t>(bytes));
     });
   if (!except_elements && scales_now_ != scale_images_) return false;
   return std::ranges::all_of(bands_, [&](const Band& band) {
-    return std::memcmp(now_.data() + band.begin, image_.data() + band.begin,
-                       static_cast<std::size_t>(band.end - band.begin)) == 0;
+    return are_equal_in_parallel(now_.data() + band.begin, image_.data() + band.begin,
+                                 band.bytes());
   });
+}
+
+std::int64_t GuardedTensor::first_poisoned() {
+  const DTypeInfo& type = info(view_.dtype);
+  if (type.kind != DTypeKind::floating || type.is_packed()) return -1;
+  download();
+  const std::string pattern(static_cast<std::size_t>(type.unit_bytes), static_cast<char>(kPattern));
+  std::int64_t first = -1;
+  for_each_run(false, [&](std::int64_t place, std::int64_t byte, std::int64_t bytes) {
+    for (std::int64_t i = 0; i < bytes; i += type.unit_bytes)
+      if (std::memcmp(now_.data() + byte + i, pattern.data(), pattern.size()) == 0) {
+        const std::int64_t index = (place + i) / type.unit_bytes;
+        first = first < 0 ? index : std::min(first, index);
+      }
+  });
+  return first;
 }
 
 void GuardedTensor::poison_element(std::int64_t index) {

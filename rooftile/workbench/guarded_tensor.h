@@ -5,10 +5,12 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "rooftile/base/api.h"
+#include "rooftile/base/function_ref.h"
 #include "rooftile/core/problem.h"
 #include "rooftile/device/device.h"
 
@@ -23,6 +25,8 @@ class HostImage {
   HostImage(const HostImage&) = delete;
   HostImage& operator=(const HostImage&) = delete;
   [[nodiscard]] char* data() const { return data_; }
+  /// For memory that will be touched everywhere.
+  void use_large_pages();
 
  private:
   char* data_;
@@ -35,6 +39,7 @@ enum class Poison : std::uint8_t { nan, number };
 
 class GuardedTensor {
  public:
+  /// What it holds is undefined until poison() or a store.
   GuardedTensor(const ArgChoice& arg, Device& device, Stream& stream);
 
   /// Fills everything with the pattern, NaN for floating types and -1 for integers; the elements
@@ -44,8 +49,20 @@ class GuardedTensor {
   /// Stores `values` (row-major) into the elements; the rest gets the pattern.
   void store(const std::vector<double>& values);
 
-  /// The elements now, row-major, in double.
-  [[nodiscard]] std::vector<double> load();
+  /// The same bytes as another tensor of the same argument was given.
+  void store_as(const GuardedTensor& other);
+
+  /// Writes what poison() or a store wrote last once more.
+  void restore();
+
+  /// The elements as the last store rounded them, row-major, in double.
+  void load_stored(std::vector<double>& values) const;
+
+  /// The elements now, row-major, in double; until the next call.
+  [[nodiscard]] const std::vector<double>& load();
+
+  /// The elements now of these indices of the first axis.
+  [[nodiscard]] std::vector<std::vector<double>> load_rows(std::span<const std::int64_t> rows);
 
   /// As store(), but the bytes of the elements, row-major: block types do not give the same bits
   /// when their own values are quantised again.
@@ -57,6 +74,10 @@ class GuardedTensor {
   /// Whether all bytes are as poison() or store() left them; with `except_elements`, all but those
   /// of the elements.
   [[nodiscard]] bool is_untouched(bool except_elements);
+
+  /// The first element, row-major, that holds the NaN of poison() still; -1 where there is none,
+  /// and for types that have no NaN or are packed.
+  [[nodiscard]] std::int64_t first_poisoned();
 
   /// Spot checks during a measurement, at the cost of a few bytes: one row-major element poisoned,
   /// one read. Packed types cannot be poisoned alone and are left as they are.
@@ -70,15 +91,20 @@ class GuardedTensor {
   struct Band {  // bytes from the start of the memory
     std::int64_t begin;
     std::int64_t end;
+    [[nodiscard]] std::size_t bytes() const { return static_cast<std::size_t>(end - begin); }
   };
 
   void choose_bands(std::int64_t payload);
   void add_scaling(const ArgChoice& arg);
+  void fill_image(int byte_of_scales);
   void upload();
   void download();
   [[nodiscard]] std::int64_t offset_of(std::int64_t index) const;  // elements
-  template <class Visit>
-  void for_each_unit(Visit visit) const;  // visit(byte_of(its first element))
+  /// visit(place among the elements' bytes, byte of the memory, bytes) for all elements; from
+  /// several threads if `is_parallel`.
+  void for_each_run(
+      bool is_parallel,
+      FunctionRef<void(std::int64_t place, std::int64_t byte, std::int64_t bytes)> visit) const;
   [[nodiscard]] std::int64_t byte_of(std::int64_t index) const;  // from the start of the memory
 
   Device& device_;
@@ -92,6 +118,9 @@ class GuardedTensor {
   TensorView image_view_;
   TensorView now_view_;
   std::vector<Band> bands_;
+  bool is_poisoned_ = false;
+  Poison poison_ = Poison::nan;  // where it is poisoned
+  std::vector<double> loaded_;
   // Scale, zero point, second scale: those present.
   std::vector<DeviceMemory> scales_;
   std::vector<std::string> scale_images_;  // what should be there

@@ -14,42 +14,46 @@ namespace {
 constexpr int kSpots = 32;
 // Larger references would take longer than the measurement: one set of data is then checked, and of
 // another some rows.
-constexpr double kSlowReferenceOps = 5e8;
+constexpr double kSlowReferenceOps = 1e9;
 // And still larger ones are checked by some of their rows.
 constexpr double kSlowestReferenceOps = 4e9;
 
 }  // namespace
 
 MeasuredKernel::MeasuredKernel(const OpDef& op, const KernelDef& kernel, const Problem& problem,
-                               Device& device, Stream& stream, const Config& config,
-                               MeasuredKernel* same_data)
+                               Device& device, Stream& stream, const Config& config)
     : op_(op),
       kernel_(kernel),
       workload_(op, problem, device, stream),
       plan_(kernel, problem, device, config),
-      workspace_(plan_, device, stream) {
-  if (same_data != nullptr)
-    workload_.share_inputs(same_data->workload_);
-  else
-    workload_.set_inputs(problem.seed);
+      workspace_(plan_, device, stream) {}
+
+std::string MeasuredKernel::check_before(std::span<MeasuredKernel* const> kernels, Record& record) {
+  MeasuredKernel& first = *kernels.front();
+  const std::uint64_t seed = first.workload_.problem().seed;
+  const double most_ops = first.op_.cost(first.workload_.problem(), nullptr).total_ops();
+  std::vector<std::uint64_t> seeds{seed};
+  if (most_ops < kSlowReferenceOps) seeds.insert(seeds.begin(), seed + 1);
+  for (const std::uint64_t each_seed : seeds) {
+    first.workload_.set_inputs(each_seed);
+    for (MeasuredKernel* kernel : kernels) {
+      Record errors;
+      if (kernel != &first) kernel->workload_.share_inputs(first.workload_);
+      if (std::string fault = kernel->check_run(kernel == &first ? record : errors); !fault.empty())
+        return kernel->id() + ": " + fault;
+    }
+  }
+  for (MeasuredKernel* kernel : kernels) {
+    kernel->good_bits_ = kernel->workload_.output_bits();
+    kernel->choose_spots();
+  }
+  return "";
 }
 
-std::string MeasuredKernel::check_before(Record& record) {
-  const std::uint64_t seed = workload_.problem().seed;
-  const auto run_and_check = [&] {
-    workload_.run(plan_, workspace_.data());
-    const std::string fault = check_results(record);
-    return fault.empty() ? memory_fault() : fault;
-  };
-  if (cost().total_ops() < kSlowReferenceOps) {
-    workload_.set_inputs(seed + 1);
-    if (std::string fault = run_and_check(); !fault.empty()) return fault;
-    workload_.set_inputs(seed);
-  }
-  if (std::string fault = run_and_check(); !fault.empty()) return fault;
-  good_bits_ = workload_.output_bits();
-  choose_spots();
-  return "";
+std::string MeasuredKernel::check_run(Record& record) {
+  workload_.run(plan_, workspace_.data());
+  const std::string fault = check_results(record);
+  return fault.empty() ? memory_fault() : fault;
 }
 
 std::string MeasuredKernel::check_results(Record& record) {

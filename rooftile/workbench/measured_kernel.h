@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -17,13 +18,13 @@ namespace rooftile {
 
 class MeasuredKernel {
  public:
-  /// `same_data`: of the same arguments, made for the same problem.
   MeasuredKernel(const OpDef& op, const KernelDef& kernel, const Problem& problem, Device& device,
-                 Stream& stream, const Config& config, MeasuredKernel* same_data = nullptr);
+                 Stream& stream, const Config& config);
 
-  /// Checks a run on other data in the same memory, then one on the data to be measured, against
-  /// the reference. Empty when right.
-  std::string check_before(Record& record);
+  /// Checks a run of each on other data in the same memory, then one on the data to be
+  /// measured, against the reference. What is wrong and with which, empty when all is right. The
+  /// data and what is expected are made once for all; the errors of the first go to `record`.
+  static std::string check_before(std::span<MeasuredKernel* const> kernels, Record& record);
 
   /// Whether an output shares memory with an input: a run on its own results means nothing, so each
   /// is preceded by restoring the inputs.
@@ -47,6 +48,7 @@ class MeasuredKernel {
     double expected;  // the value that the checked run gave
     double bound;     // 0 where the kernel promises equal bits
   };
+  std::string check_run(Record& record);
   std::string check_results(Record& record);
   std::string check_other_data();
   double spot_bound(const std::string& output, std::int64_t index, double value);

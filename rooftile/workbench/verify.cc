@@ -2,11 +2,11 @@
 #include "rooftile/workbench/verify.h"
 
 #include <algorithm>
-#include <cmath>
 #include <map>
 #include <utility>
 
 #include "rooftile/base/error.h"
+#include "rooftile/base/parallel.h"
 #include "rooftile/base/rng.h"
 #include "rooftile/base/text.h"
 #include "rooftile/op/bind.h"
@@ -15,7 +15,7 @@
 namespace rooftile {
 namespace {
 
-constexpr std::uint64_t kSampledRows = 8;
+constexpr std::size_t kSampledRows = 8;
 
 void keep_errors(const Comparison& result, Record& record) {
   const auto raise = [](std::optional<double>& field, double value) {
@@ -215,7 +215,8 @@ class InputsOfRow {
     Array& one = inputs_[arg.name];
     const std::int64_t first =
         begins_with(arg, op_.batch_axis) ? row * static_cast<std::int64_t>(one.values.size()) : 0;
-    std::copy_n(all.values.begin() + first, one.values.size(), one.values.begin());
+    copy_in_parallel(one.values.data(), all.values.data() + first,
+                     one.values.size() * sizeof(double));
   }
 
   const OpDef& op_;
@@ -224,30 +225,36 @@ class InputsOfRow {
   Values inputs_;
 };
 
+using RowsOfOutputs = std::map<std::string, std::vector<std::vector<double>>>;
+
+RowsOfOutputs rows_of_outputs(Workload& workload, const std::vector<std::int64_t>& rows) {
+  RowsOfOutputs list;
+  for (const auto* slot : workload.outputs()) list[slot->name] = slot->tensor->load_rows(rows);
+  return list;
+}
+
 // A row alone must give the bits that it has in the batch.
 std::string check_rows(Bench& bench) {
   const Problem& problem = bench.workload.problem();
   const auto alone = one_row(bench.op, problem);
   if (!alone || !supports(bench.kernel, *alone, bench.device.properties())) return "";
   bench.run();
-  std::vector<std::pair<std::string, std::vector<double>>> whole;
-  for (const auto* slot : bench.workload.outputs())
-    whole.emplace_back(slot->name, slot->tensor->load());
   const std::int64_t rows = problem.axis(bench.op.batch_axis);
+  const std::vector<std::int64_t> some{0, rows / 2, rows - 1};
+  const RowsOfOutputs in_batch = rows_of_outputs(bench.workload, some);
   Bench single(bench.op, bench.kernel, *alone, bench.device, bench.stream);
   InputsOfRow rows_alone(bench.op, problem, bench.workload.inputs(), *alone);
-  for (const std::int64_t row : {std::int64_t{0}, rows / 2, rows - 1}) {
+  for (std::size_t i = 0; i < some.size(); ++i) {
+    const std::int64_t row = some[i];
     const Values* const inputs = rows_alone.at(row);
     if (inputs == nullptr) continue;
     single.workload.set_inputs(*inputs);
     copy_blocks(bench, single, row);
     single.run();
     for (const auto* slot : single.workload.outputs()) {
-      const std::vector<double> got = slot->tensor->load();
-      const auto in_batch = std::ranges::find(whole, slot->name, [](auto& w) { return w.first; });
-      const auto begin = in_batch->second.begin() + row * static_cast<std::int64_t>(got.size());
+      const std::vector<double>& got = slot->tensor->load();
       const auto same = [](double a, double b) { return a == b || (a != a && b != b); };
-      if (!std::equal(got.begin(), got.end(), begin, same))
+      if (!std::ranges::equal(got, in_batch.at(slot->name)[i], same))
         return "not batch-invariant: row " + std::to_string(row) + " of '" + slot->name +
                "' has other bits alone";
     }
@@ -270,16 +277,6 @@ std::string judge(Bench& bench, const VerifyOptions& options, std::uint64_t seed
   return bench.kernel.determinism == Determinism::batch_invariant ? check_rows(bench) : "";
 }
 
-bool is_nan(double value) { return std::isnan(value); }
-
-// What rows that are not checked tell all the same: NaN is the poison that nobody wrote over.
-std::string nan_in(const std::map<std::string, std::vector<double>>& outputs) {
-  for (const auto& [name, values] : outputs)
-    if (const auto found = std::ranges::find_if(values, is_nan); found != values.end())
-      return name + ": element " + std::to_string(found - values.begin()) + " is nan";
-  return "";
-}
-
 // "all" as the sets that it stands for.
 std::vector<std::string> expand(const std::vector<std::string>& sets) {
   std::vector<std::string> expanded;
@@ -297,37 +294,36 @@ std::vector<std::string> expand(const std::vector<std::string>& sets) {
 
 bool check_some_rows(const OpDef& op, Workload& workload, Policy policy, Record& record,
                      std::string& fault) {
-  bool is_nan_right = false;
   const Problem& problem = workload.problem();
   const auto alone = one_row(op, problem);
   if (!alone) return false;
   const std::int64_t rows = problem.axis(op.batch_axis);
   const Rng rng(problem.seed, "rows");
-  std::map<std::string, std::vector<double>> outputs;
-  for (const auto* slot : workload.outputs()) outputs[slot->name] = slot->tensor->load();
+  std::vector<std::int64_t> some{0, rows - 1};
+  while (some.size() < kSampledRows) some.push_back(rng.below(some.size(), rows));
+  const RowsOfOutputs outputs = rows_of_outputs(workload, some);
   int checked = 0;
   InputsOfRow rows_alone(op, problem, workload.inputs(), *alone);
-  for (std::uint64_t i = 0; i < kSampledRows && fault.empty(); ++i) {
-    const std::int64_t row = i == 0 ? 0 : i == 1 ? rows - 1 : rng.below(i, rows);
+  for (std::size_t i = 0; i < some.size() && fault.empty(); ++i) {
+    const std::int64_t row = some[i];
     Values* const values = rows_alone.at(row);
     if (values == nullptr) continue;
     ++checked;
     op.meaning(*alone, *values);
     for (const auto* slot : workload.outputs()) {
       const Array& expected = (*values)[slot->name];
-      const std::vector<double>& got = outputs[slot->name];
-      const auto first = row * static_cast<std::int64_t>(expected.values.size());
-      const std::vector<double> mine(got.begin() + first,
-                                     got.begin() + first + std::ssize(expected.values));
-      const Comparison result = compare(mine, expected, slot->tensor->view().dtype,
-                                        op.tolerance(problem, slot->name), policy);
+      const Comparison result =
+          compare(outputs.at(slot->name)[i], expected, slot->tensor->view().dtype,
+                  op.tolerance(problem, slot->name), policy);
       keep_errors(result, record);
-      is_nan_right |= std::ranges::any_of(expected.values, is_nan);
       if (!result.passed() && fault.empty())
         fault = "row " + std::to_string(row) + ": " + result.text(expected);
     }
   }
-  if (checked != 0 && fault.empty() && !is_nan_right) fault = nan_in(outputs);
+  for (auto* slot : workload.outputs())
+    if (const std::int64_t left = slot->tensor->first_poisoned();
+        checked != 0 && fault.empty() && left >= 0)
+      fault = slot->name + ": nothing was written to element " + std::to_string(left);
   return checked != 0;
 }
 

@@ -14,11 +14,7 @@ constexpr std::int64_t kWorkspaceGuard = 4096;
 }  // namespace
 
 Workload::Workload(const OpDef& op, Problem problem, Device& device, Stream& stream)
-    : op_(op),
-      problem_(std::move(problem)),
-      device_(device),
-      stream_(stream),
-      data_(std::make_shared<Data>(Values(problem_))) {
+    : op_(op), problem_(std::move(problem)), device_(device), stream_(stream) {
   for (const ArgChoice& arg : problem_.args) {
     Slot& slot = slots_.emplace_back();
     slot.name = arg.name;
@@ -41,30 +37,41 @@ Workload::Workload(const OpDef& op, Problem problem, Device& device, Stream& str
 
 void Workload::set_inputs(std::uint64_t seed) {
   problem_.seed = seed;
-  Values inputs(problem_);
+  Values& inputs = own_data();
   generate_inputs(op_, problem_, inputs);
-  keep(std::move(inputs));
+  keep();
 }
 
-void Workload::set_inputs(const Values& inputs) { keep(inputs); }
+void Workload::set_inputs(const Values& inputs) {
+  own_data() = inputs;
+  keep();
+}
 
-void Workload::keep(Values inputs) {
-  data_ = std::make_shared<Data>(std::move(inputs));
+// Memory that nobody shares is used again: claiming it takes as long as drawing what it holds.
+Values& Workload::own_data() {
+  if (data_ == nullptr || data_.use_count() > 1)
+    data_ = std::make_shared<Data>(Values(problem_));
+  else
+    data_->inputs.clear();
+  data_->is_expected_known = false;
+  return data_->inputs;
+}
+
+void Workload::keep() {
+  for (const Slot& slot : slots_)
+    if (slot.own != nullptr && op_.find_arg(slot.name)->role == Role::out) slot.own->poison();
   for (const Slot* slot : own_inputs()) {
     std::vector<double>& values = data_->inputs[slot->name].values;
     slot->own->store(values);
-    values = slot->own->load();  // as the kernel will see them
+    slot->own->load_stored(values);  // as the kernel will see them
   }
-  reset();
 }
 
 void Workload::share_inputs(Workload& other) {
-  other.reset();
   problem_.seed = other.problem_.seed;
   data_ = other.data_;
-  for (const Slot* slot : own_inputs())
-    slot->own->store_bits(other.tensor(slot->name).element_bits());
-  reset();
+  for (const Slot& slot : slots_)
+    if (slot.own != nullptr) slot.own->store_as(other.tensor(slot.name));
 }
 
 std::vector<const Workload::Slot*> Workload::own_inputs() const {
@@ -77,11 +84,10 @@ std::vector<const Workload::Slot*> Workload::own_inputs() const {
 void Workload::reset(Poison poison) {
   for (const Slot& slot : slots_) {
     if (slot.own == nullptr) continue;
-    if (op_.find_arg(slot.name)->role == Role::out) {
+    if (op_.find_arg(slot.name)->role == Role::out)
       slot.own->poison(poison);
-    } else if (slot.is_shared || slot.is_output) {
-      slot.own->store(data_->inputs[slot.name].values);
-    }
+    else if (slot.is_shared || slot.is_output)
+      slot.own->restore();
   }
 }
 

@@ -17,7 +17,8 @@ namespace ROOFTILE_API rooftile {
 
 class Workload {
  public:
-  /// Allocates memory for every present argument; contents come from set_inputs().
+  /// Allocates memory for every present argument; contents come from set_inputs(), which comes
+  /// before all else.
   Workload(const OpDef& op, Problem problem, Device& device, Stream& stream);
 
   /// Generates inputs from `seed`, stores them, poisons outputs, and keeps the values as stored
@@ -27,7 +28,7 @@ class Workload {
   /// The same with given inputs.
   void set_inputs(const Values& inputs);
 
-  /// The inputs of another workload of the same arguments; what is expected is computed once for
+  /// The inputs of another workload of the same problem; what is expected is computed once for
   /// both.
   void share_inputs(Workload& other);
 
@@ -70,7 +71,8 @@ class Workload {
   [[nodiscard]] Stream& stream() { return stream_; }
 
  private:
-  void keep(Values inputs);
+  Values& own_data();  // zeros
+  void keep();
   [[nodiscard]] std::vector<const Slot*> own_inputs() const;
 
   const OpDef& op_;

@@ -49,7 +49,10 @@ class Schema(Test):
         self.check("tune", "softmax", "rows=64", "cols=64", "--budget", "0.02", "--hot")
 
     def test_devices(self):
-        device = self.check("devices")["devices"][0]
+        file = self.check("devices")
+        for library in file["libraries"]:  # none without CUDA
+            self.assertIn(library["name"], ("cuBLASLt", "cuDNN"))
+        device = file["devices"][0]
         self.assertEqual(device["id"], "cpu")
         self.assertGreater(device["bytes_per_s"]["copy"]["per_s"], 0)
 

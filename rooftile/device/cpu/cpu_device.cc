@@ -9,13 +9,13 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
-#include <cstring>
 #include <fstream>
 #include <mutex>
 #include <unordered_map>
 
 #include "rooftile/base/error.h"
 #include "rooftile/base/file.h"
+#include "rooftile/base/parallel.h"
 #include "rooftile/base/text.h"
 #include "rooftile/device/cpu/caches.h"
 #include "rooftile/device/cpu/isa.h"
@@ -110,10 +110,10 @@ class CpuDevice final : public Device {
   }
 
   void copy_to_device(Stream&, void* to, const void* from, std::int64_t bytes) override {
-    std::memcpy(to, from, static_cast<std::size_t>(bytes));
+    copy_in_parallel(to, from, static_cast<std::size_t>(bytes));
   }
   void copy_to_host(Stream&, void* to, const void* from, std::int64_t bytes) override {
-    std::memcpy(to, from, static_cast<std::size_t>(bytes));
+    copy_in_parallel(to, from, static_cast<std::size_t>(bytes));
   }
 
   std::unique_ptr<Stream> make_stream() override {
@@ -127,7 +127,7 @@ class CpuDevice final : public Device {
     const std::int64_t bytes = 2 * most_cache_bytes();
     if (!flush_) {
       flush_ = std::make_unique<DeviceMemory>(*this, bytes);
-      std::memset(flush_->data(), 1, static_cast<std::size_t>(bytes));
+      fill_in_parallel(flush_->data(), 1, static_cast<std::size_t>(bytes));
     }
     stream.launch(properties_.compute_units, [&](std::int64_t thread) {
       const std::int64_t share = bytes / properties_.compute_units;

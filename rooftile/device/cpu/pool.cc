@@ -1,14 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "rooftile/device/cpu/pool.h"
 
-#include <sched.h>
-
 #include <algorithm>
-#include <cstdlib>
-#include <string>
-
-#include "rooftile/base/error.h"
-#include "rooftile/base/text.h"
 
 namespace rooftile {
 namespace {
@@ -115,18 +108,6 @@ void ThreadPool::run(std::int64_t count, FunctionRef<void(std::int64_t)> body) {
     while ((state_.load(std::memory_order_acquire) & kInside) != 0) relax();
   }
   if (job.failure) std::rethrow_exception(job.failure);
-}
-
-int default_threads() {
-  if (const char* text = std::getenv("ROOFTILE_THREADS"); text != nullptr && *text != '\0') {
-    const auto threads = parse_int(text);
-    if (!threads || *threads < 1 || *threads > 1024)
-      fail_input("ROOFTILE_THREADS='" + std::string(text) + "': expected a number from 1 to 1024");
-    return static_cast<int>(*threads);
-  }
-  cpu_set_t allowed;
-  if (sched_getaffinity(0, sizeof allowed, &allowed) == 0) return std::max(1, CPU_COUNT(&allowed));
-  return std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
 }
 
 }  // namespace rooftile

@@ -51,7 +51,4 @@ class ThreadPool {
   std::vector<std::jthread> workers_;
 };
 
-/// Threads that this process may use: $ROOFTILE_THREADS, else the processor affinity's count.
-int default_threads();
-
 }  // namespace rooftile

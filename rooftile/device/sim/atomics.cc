@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Atomics, strong loads and stores, and fences, with what they order. Source: PTX ISA, "Memory
-// Consistency Model": a fence before a strong write publishes what the thread has done and knows; a
-// strong read that sees it, and a fence after it, learns that.
+// The arithmetic of atomics. Source: PTX ISA, "atom", "red".
 #include <cmath>
 #include <cstring>
 #include <limits>
 
-#include "rooftile/device/sim/global_memory.h"
 #include "rooftile/device/sim/machine.h"
 #include "rooftile/formats/bf16.h"
 #include "rooftile/formats/fp16.h"
@@ -117,70 +114,12 @@ std::uint64_t exchange_until(void* address, Atomic op, Number type, std::uint64_
   return old;
 }
 
-Launch::Published& published_at(std::uint64_t address) {
-  return worker()->launch.published[address / 8 % worker()->launch.published.size()];
-}
-
-/// What the thread's last fence covers: relaxed strong writes publish no more than that.
-Knowledge fenced_knowledge(Block& block, int number) {
-  const Thread& thread = block[number];
-  Knowledge known;
-  if (thread.fenced_clock == 0 && thread.fenced_floor == 0) return known;
-  Knowledge::OfBlock& mine = known.of(block.number % Epoch::kBlocks);
-  mine.floor = thread.fenced_floor;
-  mine.actors.assign(kActors, 0);
-  mine.actors[static_cast<std::size_t>(number)] = thread.fenced_clock;
-  if (thread.foreign != nullptr) known.join(*thread.foreign);
-  return known;
-}
-
-void release(std::uint64_t address, bool is_ordered) {
-  Block& block = *worker()->block;
-  Knowledge known;
-  if (is_ordered)
-    publish(known, block, worker()->thread);
-  else
-    known = fenced_knowledge(block, worker()->thread);
-  if (known.is_empty()) return;
-  Launch::Published& published = published_at(address);
-  const std::scoped_lock lock(published.mutex);
-  published.known[address].join(known);
-}
-
-void acquire(std::uint64_t address, bool is_ordered) {
-  Block& block = *worker()->block;
-  Knowledge known;
-  {
-    Launch::Published& published = published_at(address);
-    const std::scoped_lock lock(published.mutex);
-    const auto found = published.known.find(address);
-    if (found == published.known.end()) return;
-    known = found->second;
-  }
-  if (is_ordered) {
-    learn(block, worker()->thread, known);
-    return;
-  }
-  std::unique_ptr<Knowledge>& unfenced = block[worker()->thread].unfenced;
-  if (unfenced == nullptr) unfenced = std::make_unique<Knowledge>();
-  unfenced->join(known);
-}
-
-/// A thread that asks again for what it has just seen unchanged waits for it. Why before the
-/// access: whatever happened meanwhile is seen by it.
-void wait_for_change(const void* address) {
-  Thread& thread = worker()->current();
-  if (thread.spin_address == reinterpret_cast<std::uint64_t>(address)) yield();
-}
-
-void check_strong(const void* address, int bytes, bool is_write, std::uint32_t pc) {
-  // AccessOp::atomic marks the access as strong; loads of it race with nothing strong.
-  if (!on_access(reinterpret_cast<std::uint64_t>(address), static_cast<std::uint32_t>(bytes),
-                 is_write, pc, AccessOp::atomic))
-    abandon();
-}
-
 }  // namespace
+
+bool changes_number(Atomic op, Number type, int bytes, std::uint64_t old, std::uint64_t value,
+                    std::uint64_t compare) {
+  return apply(op, type, bytes, old, value, compare) != old;
+}
 
 std::uint64_t apply_atomic(Atomic op, Number type, int bytes, void* address, std::uint64_t value,
                            std::uint64_t compare) {
@@ -192,88 +131,6 @@ std::uint64_t apply_atomic(Atomic op, Number type, int bytes, void* address, std
     default:
       return exchange_until<std::uint64_t>(address, op, type, value, compare);
   }
-}
-
-std::uint64_t atomic(Atomic op, Number type, int bytes, void* address, std::uint64_t value,
-                     std::uint64_t compare, bool ordered) {
-  const bool checks = worker()->launch.options.check;
-  const auto is_unchanged = [&](std::uint64_t old) {
-    return apply(op, type, bytes, old, value, compare) == old;
-  };
-  wait_for_change(address);
-  check_strong(address, bytes, true, ROOFTILE_SIM_PC);
-  const auto at = reinterpret_cast<std::uint64_t>(address);
-  if (checks) release(at, ordered);
-  const std::uint64_t old = apply_atomic(op, type, bytes, address, value, compare);
-  if (checks) acquire(at, ordered);
-  const bool is_same = is_unchanged(old);
-  worker()->current().spin_address = is_same ? at : 0;
-  if (!is_same) note_progress();
-  return old;
-}
-
-std::uint64_t strong_load(const void* address, int bytes, bool acquires) {
-  wait_for_change(address);
-  check_strong(address, bytes, false, ROOFTILE_SIM_PC);
-  worker()->current().spin_address = reinterpret_cast<std::uint64_t>(address);
-  std::uint64_t value = 0;
-  switch (bytes) {
-    case 2:
-      value = __atomic_load_n(static_cast<const std::uint16_t*>(address), __ATOMIC_SEQ_CST);
-      break;
-    case 4:
-      value = __atomic_load_n(static_cast<const std::uint32_t*>(address), __ATOMIC_SEQ_CST);
-      break;
-    default:
-      value = __atomic_load_n(static_cast<const std::uint64_t*>(address), __ATOMIC_SEQ_CST);
-      break;
-  }
-  if (worker()->launch.options.check) acquire(reinterpret_cast<std::uint64_t>(address), acquires);
-  return value;
-}
-
-void strong_store(void* address, int bytes, std::uint64_t value, bool releases) {
-  check_strong(address, bytes, true, ROOFTILE_SIM_PC);
-  if (worker()->launch.options.check) release(reinterpret_cast<std::uint64_t>(address), releases);
-  switch (bytes) {
-    case 2:
-      __atomic_store_n(static_cast<std::uint16_t*>(address), static_cast<std::uint16_t>(value),
-                       __ATOMIC_SEQ_CST);
-      break;
-    case 4:
-      __atomic_store_n(static_cast<std::uint32_t*>(address), static_cast<std::uint32_t>(value),
-                       __ATOMIC_SEQ_CST);
-      break;
-    default:
-      __atomic_store_n(static_cast<std::uint64_t*>(address), value, __ATOMIC_SEQ_CST);
-      break;
-  }
-  note_progress();
-}
-
-void fence(Scope scope) {
-  Block& block = *worker()->block;
-  Thread& thread = block[worker()->thread];
-  ++worker()->counters[SimCounter::fences];
-  if (scope == Scope::block) return;
-  if (thread.unfenced != nullptr) {
-    learn(block, worker()->thread, *thread.unfenced);
-    thread.unfenced.reset();
-  }
-  thread.fenced_clock = thread.clock;
-  thread.fenced_floor = thread.floor;
-  tick(block, thread);
-}
-
-void yield() {
-  Thread& thread = worker()->current();
-  ++thread.spins;
-  block_thread(State::yielded);
-}
-
-std::uint64_t clock() {
-  yield();
-  return worker()->counters[SimCounter::fiber_switches];
 }
 
 }  // namespace rooftile::sim

@@ -22,14 +22,17 @@ void share_engines(Block& block, const std::vector<std::uint16_t>& threads) {
 }
 
 void share_foreign(Block& block, const std::vector<std::uint16_t>& threads) {
-  Knowledge all;
-  for (const std::uint16_t t : threads)
-    if (block[t].foreign != nullptr) all.join(*block[t].foreign);
-  if (all.is_empty()) return;
+  SharedKnowledge all;
   for (const std::uint16_t t : threads) {
-    if (block[t].foreign == nullptr) block[t].foreign = std::make_unique<Knowledge>();
-    block[t].foreign->join(all);
+    const SharedKnowledge& one = block[t].foreign;
+    if (one == nullptr || one == all) continue;
+    if (all == nullptr)
+      all = one;
+    else
+      own(all).join(*one);
   }
+  if (all == nullptr) return;
+  for (const std::uint16_t t : threads) block[t].foreign = all;
 }
 
 void complete_block_barrier(Block& block, BlockVote kind) {
@@ -70,18 +73,11 @@ void release_waiting(Block& block, int except) {
 
 void join_threads(Block& block, const std::vector<std::uint16_t>& threads) {
   const std::uint32_t now = block.latest_clock++;
-  std::uint32_t fenced = 0;
-  bool all_fenced = true;
-  for (const std::uint16_t t : threads) {
-    fenced = std::max(fenced, block[t].fenced_floor);
-    all_fenced &=
-        block[t].fenced_clock >= block[t].clock - 1 && block[t].fenced_clock > block[t].floor;
-  }
+  join_fences(block, threads, now);
   for (const std::uint16_t t : threads) {
     Thread& thread = block[t];
     thread.floor = now;
     thread.clock = now + 1;
-    thread.fenced_floor = all_fenced ? now : fenced;
   }
   if (block.has_actors) share_engines(block, threads);
   if (block.has_foreign) share_foreign(block, threads);

@@ -272,8 +272,19 @@ void check_cells(const Check& check, Shadow& shadow, std::uint64_t offset, std::
              " bytes of global memory " + place);
 }
 
+/// Ends the launch: later times would be taken for others.
+[[gnu::cold, gnu::noinline]] void refuse_clock(const AccessCheck& access) {
+  report(FindingKind::unsupported, access.pc, 0,
+         describe_actor(access.block(), access.actor) + ": more than " +
+             std::to_string(Epoch::kClocks - 1) +
+             " synchronisations of a block, which the simulator cannot tell apart (check=off runs"
+             " it unchecked)");
+  abandon();
+}
+
 Check make_check(const AccessCheck& access, Block* owner) {
   const Launch& launch = access.observer->worker.launch;
+  if (access.clock >= Epoch::kClocks) refuse_clock(access);
   Epoch now = Epoch::make(launch.serial, access.block().number, access.actor, access.clock);
   if (access.is_strong) now.bits |= Epoch::kStrong;
   return {access, *access.observer, (*access.observer)[access.thread],

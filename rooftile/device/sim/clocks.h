@@ -6,6 +6,8 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <cstring>
+#include <memory>
 #include <vector>
 
 namespace rooftile::sim {
@@ -48,14 +50,34 @@ struct Epoch {
 };
 static_assert(kActors < 2048);
 
-/// Of each actor the later of two clocks, in `to`. Why signed: SSE2 compares no others (and clocks
-/// are below 2^20).
-inline void raise_clocks(std::uint32_t* __restrict to, const std::uint32_t* __restrict from) {
-  for (int i = 0; i < kActors; ++i) {
-    const auto mine = static_cast<std::int32_t>(to[i]);
-    const auto theirs = static_cast<std::int32_t>(from[i]);
-    to[i] = static_cast<std::uint32_t>(mine < theirs ? theirs : mine);
+constexpr int kEngines = kActors - kMaxThreads;
+
+/// Of each actor the later of two clocks, in `to`. Why vectors: GCC makes none at -O2 of a loop
+/// whose length it does not know. Why signed: SSE2 compares no others (and clocks are below 2^20).
+inline void raise_clocks(std::uint32_t* to, const std::uint32_t* from, std::size_t count) {
+  using Eight [[gnu::vector_size(32)]] = std::int32_t;
+  constexpr std::size_t kAtOnce = sizeof(Eight) / sizeof(std::uint32_t);
+  const std::size_t whole = count - count % kAtOnce;
+  for (std::size_t i = 0; i != whole; i += kAtOnce) {
+    Eight mine, theirs;
+    std::memcpy(&mine, to + i, sizeof mine);
+    std::memcpy(&theirs, from + i, sizeof theirs);
+    mine = mine < theirs ? theirs : mine;
+    std::memcpy(to + i, &mine, sizeof mine);
   }
+  for (std::size_t i = whole; i != count; ++i) to[i] = std::max(to[i], from[i]);
+}
+
+/// Clocks of the first of some actors, as many as are known.
+using Clocks = std::vector<std::uint32_t>;
+inline void raise_clocks(Clocks& to, const Clocks& from) {
+  if (to.size() < from.size()) to.resize(from.size());
+  raise_clocks(to.data(), from.data(), from.size());
+}
+inline std::uint32_t& clock_of(Clocks& clocks, int actor) {
+  const auto at = static_cast<std::size_t>(actor);
+  if (clocks.size() <= at) clocks.resize(at + 1);
+  return clocks[at];
 }
 
 /// How far the knowledge of an access reaches: what it wrote is seen, or it is only over, as after
@@ -72,16 +94,22 @@ struct Knowledge {
   struct OfBlock {
     std::uint32_t block = 0;  // a key()
     std::uint32_t floor = 0;
-    std::vector<std::uint32_t> actors{};  // empty, or a clock for each
+    Clocks threads{};
+    Clocks engines{};  // from kMaxThreads on
+    std::uint32_t& clock(int actor) {
+      return actor < kMaxThreads ? clock_of(threads, actor)
+                                 : clock_of(engines, actor - kMaxThreads);
+    }
     void join(const OfBlock& other) {
       floor = std::max(floor, other.floor);
-      if (other.actors.empty()) return;
-      if (actors.empty()) actors.assign(kActors, 0);
-      raise_clocks(actors.data(), other.actors.data());
+      raise_clocks(threads, other.threads);
+      raise_clocks(engines, other.engines);
     }
     [[nodiscard]] bool has(int actor, std::uint32_t clock) const {
       if (actor < kMaxThreads && clock <= floor) return true;
-      return !actors.empty() && actors[static_cast<std::size_t>(actor)] >= clock;
+      const Clocks& clocks = actor < kMaxThreads ? threads : engines;
+      const auto at = static_cast<std::size_t>(actor < kMaxThreads ? actor : actor - kMaxThreads);
+      return at < clocks.size() && clocks[at] >= clock;
     }
   };
   std::vector<OfBlock> blocks{};
@@ -101,5 +129,15 @@ struct Knowledge {
     for (const OfBlock& theirs : other.blocks) of(key(theirs.block, reach)).join(theirs);
   }
 };
+
+/// Knowledge that several threads have alike, until one of them learns more.
+using SharedKnowledge = std::shared_ptr<Knowledge>;
+inline Knowledge& own(SharedKnowledge& known) {
+  if (known == nullptr)
+    known = std::make_shared<Knowledge>();
+  else if (known.use_count() > 1)
+    known = std::make_shared<Knowledge>(*known);
+  return *known;
+}
 
 }  // namespace rooftile::sim

@@ -98,8 +98,7 @@ void cp_async(void* destination, const void* source, std::uint32_t bytes,
   require_shared(block, to.address, bytes, kWhat, pc);
   require_global(from, source_bytes, false, kWhat, pc);
   CopyGroups& groups = copy_groups_of(block);
-  const auto warp = static_cast<std::size_t>(worker()->thread / kLanes);
-  const CopyActor actor{&block, kFirstCopyAgent + worker()->thread / kLanes, ++groups.clock[warp],
+  const CopyActor actor{&block, kFirstCopyAgent + worker()->thread / kLanes, current_groups().clock,
                         pc};
   check_shared(actor, block, to.address, bytes, true, false, true);
   check_global(actor, from, source_bytes, false, false, true);
@@ -122,6 +121,7 @@ void cp_async_commit() {
   CopyGroups::OfThread& groups = current_groups();
   groups.committed.push_back(std::move(groups.open));
   groups.open.clear();
+  ++groups.clock;
 }
 
 void cp_async_wait(std::uint32_t pending, bool all) {
@@ -131,7 +131,9 @@ void cp_async_wait(std::uint32_t pending, bool all) {
   for (std::size_t i = 0; i < done; ++i) hand_over(groups.committed[i], current_thread());
   groups.committed.erase(groups.committed.begin(),
                          groups.committed.begin() + static_cast<std::ptrdiff_t>(done));
-  if (all) hand_over(groups.open, current_thread());
+  if (!all) return;
+  hand_over(groups.open, current_thread());
+  ++groups.clock;
 }
 
 void cp_async_arrive(void* pointer, bool counted) {
@@ -148,7 +150,9 @@ void cp_async_arrive(void* pointer, bool counted) {
   std::vector<SmallCopy> copies = groups.open;
   for (const std::vector<SmallCopy>& group : groups.committed)
     copies.insert(copies.end(), group.begin(), group.end());
-  groups = {};
+  groups.open.clear();
+  groups.committed.clear();
+  ++groups.clock;
   const CopyActor agent{&block, barrier.agent, barrier.clock(), pc};
   Knowledge known;
   publish_actor(known, block, agent.actor, agent.clock);

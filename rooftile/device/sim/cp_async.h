@@ -24,9 +24,9 @@ struct CopyGroups {
   struct OfThread {
     std::vector<SmallCopy> open{};
     std::vector<std::vector<SmallCopy>> committed{};  // and not waited for
+    std::uint32_t clock = 1;                          // of the open group: one more than the last's
   };
   std::vector<OfThread> threads = std::vector<OfThread>(kMaxThreads);
-  std::array<std::uint32_t, kCopyAgents> clock{};
   /// Of one instruction of a warp: how often each lane issued it, and for each time the sectors
   /// that its lanes read.
   struct Requests {

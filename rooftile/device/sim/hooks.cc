@@ -37,6 +37,14 @@ bool is_own_stack(std::uint64_t address) {
              " bytes at an address that is no multiple of " + std::to_string(bytes));
 }
 
+/// Constant tables of a program lie among its own variables: what is read there is right.
+[[gnu::cold, gnu::noinline]] void report_variable(std::uint32_t pc) {
+  report(FindingKind::unsupported, pc, 0,
+         describe_here() +
+             " writes a __device__ variable (or another of the program), which the simulator does"
+             " not check: pass a pointer to memory of the device");
+}
+
 /// An access at `offset` went past a variable.
 [[gnu::cold, gnu::noinline]] void report_past_variable(std::uint32_t offset, std::uint32_t bytes,
                                                        bool is_write, std::uint32_t pc) {
@@ -85,7 +93,7 @@ bool lies_in_variable(const Block& block, std::uint64_t address, std::uint32_t b
 
 /// False: the access itself would destroy what is not the kernel's.
 bool on_shared(Block& owner, std::uint64_t address, std::uint32_t bytes, bool is_write,
-               std::uint32_t pc, AccessOp op) {
+               std::uint32_t pc, AccessOp op, bool is_strong) {
   Worker& self = *worker();
   const std::uint64_t offset = address - reinterpret_cast<std::uint64_t>(owner.shared);
   if (offset < kSharedBytes) {
@@ -103,7 +111,7 @@ bool on_shared(Block& owner, std::uint64_t address, std::uint32_t bytes, bool is
                   .actor = self.thread,
                   .clock = self.current().clock,
                   .is_write = is_write,
-                  .is_strong = op == AccessOp::atomic,
+                  .is_strong = is_strong,
                   .pc = pc},
                  owner, address, bytes);
   log_access(address, bytes, MemorySpace::shared, op, pc);
@@ -111,7 +119,7 @@ bool on_shared(Block& owner, std::uint64_t address, std::uint32_t bytes, bool is
 }
 
 void on_global(std::uint64_t address, std::uint32_t bytes, bool is_write, std::uint32_t pc,
-               AccessOp op) {
+               AccessOp op, bool is_strong) {
   Worker& self = *worker();
   if (!check_global_bounds(address, bytes, is_write, pc)) return;
   if (self.launch.options.check)
@@ -120,7 +128,7 @@ void on_global(std::uint64_t address, std::uint32_t bytes, bool is_write, std::u
                          .actor = self.thread,
                          .clock = self.current().clock,
                          .is_write = is_write,
-                         .is_strong = op == AccessOp::atomic,
+                         .is_strong = is_strong,
                          .pc = pc},
                         address, bytes);
   log_access(address, bytes, MemorySpace::global, op, pc);
@@ -141,7 +149,8 @@ bool is_argument(const Worker& self, std::uint64_t address) {
 }  // namespace
 
 bool on_access(std::uint64_t address, std::uint32_t bytes, bool is_write, std::uint32_t pc,
-               AccessOp op) {
+               AccessOp op, bool is_volatile) {
+  const bool is_strong = is_volatile || op == AccessOp::atomic;
   const Fiber* const fiber = this_fiber();
   if (fiber == nullptr) return true;
   if (is_own_stack(address)) {
@@ -154,13 +163,16 @@ bool on_access(std::uint64_t address, std::uint32_t bytes, bool is_write, std::u
     return false;
   }
   if (self->memory.contains(address)) {
-    on_global(address, bytes, is_write, pc, op);
+    on_global(address, bytes, is_write, pc, op, is_strong);
   } else if (is_argument(*self, address)) {
     return true;
   } else if (Block* owner = owner_of_shared(address); owner != nullptr) {
-    return on_shared(*owner, address, bytes, is_write, pc, op);
+    return on_shared(*owner, address, bytes, is_write, pc, op, is_strong);
   } else if (!self->launch.module->contains(address)) {
     report_outside(address, bytes, is_write, pc);
+    return false;
+  } else if (is_write) {
+    report_variable(pc);
     return false;
   }
   return true;
@@ -179,23 +191,31 @@ bool on_access(std::uint64_t address, std::uint32_t bytes, bool is_write, std::u
             (is_write) ? rooftile::AccessOp::store : rooftile::AccessOp::load))         \
       rooftile::sim::abandon(); /* the access itself would crash the program */         \
   }
-#define ROOFTILE_HOOKS(bytes)                               \
-  ROOFTILE_HOOK(__tsan_read##bytes, bytes, false)           \
-  ROOFTILE_HOOK(__tsan_write##bytes, bytes, true)           \
-  ROOFTILE_HOOK(__tsan_unaligned_read##bytes, bytes, false) \
-  ROOFTILE_HOOK(__tsan_unaligned_write##bytes, bytes, true) \
-  ROOFTILE_HOOK(__tsan_volatile_read##bytes, bytes, false)  \
-  ROOFTILE_HOOK(__tsan_volatile_write##bytes, bytes, true)
+#define ROOFTILE_VOLATILE(name, bytes, is_write)                               \
+  void name(void* address) {                                                   \
+    if (rooftile::sim::is_unwatched(address)) return;                          \
+    if (rooftile::sim::this_fiber() == nullptr) return;                        \
+    rooftile::sim::volatile_access(address, bytes, is_write, ROOFTILE_SIM_PC); \
+  }
+#define ROOFTILE_HOOKS(bytes)                                  \
+  ROOFTILE_HOOK(__tsan_read##bytes, bytes, false)              \
+  ROOFTILE_HOOK(__tsan_write##bytes, bytes, true)              \
+  ROOFTILE_HOOK(__tsan_unaligned_read##bytes, bytes, false)    \
+  ROOFTILE_HOOK(__tsan_unaligned_write##bytes, bytes, true)    \
+  ROOFTILE_VOLATILE(__tsan_volatile_read##bytes, bytes, false) \
+  ROOFTILE_VOLATILE(__tsan_volatile_write##bytes, bytes, true)
 
 namespace {
 
-/// Of aggregates that no instruction copies at once: word by word, as the GPU does.
+/// Of aggregates that no instruction copies at once, and of what is not aligned (packed structs,
+/// memcpy): word by word, as the GPU does, or in the largest pieces that are aligned.
 void on_range(void* address, std::size_t bytes, bool is_write, std::uint32_t pc) {
+  constexpr std::uint64_t kWord = 4;
   const rooftile::AccessOp op = is_write ? rooftile::AccessOp::store : rooftile::AccessOp::load;
-  for (std::size_t i = 0; i < bytes; i += 4)
-    if (!rooftile::sim::on_access(reinterpret_cast<std::uint64_t>(address) + i,
-                                  static_cast<std::uint32_t>(std::min<std::size_t>(4, bytes - i)),
-                                  is_write, pc, op))
+  const auto begin = reinterpret_cast<std::uint64_t>(address);
+  const std::uint64_t each = (begin | bytes | kWord) & -(begin | bytes | kWord);
+  for (std::uint64_t i = 0; i < bytes; i += each)
+    if (!rooftile::sim::on_access(begin + i, static_cast<std::uint32_t>(each), is_write, pc, op))
       rooftile::sim::abandon();
 }
 

@@ -69,6 +69,13 @@ void copy_arguments(Launch& launch, void** args) {
   }
 }
 
+void check_launch_bounds(const KernelEntry& kernel, const LaunchShape& shape) {
+  if (kernel.max_threads == 0 || shape.block.count() <= std::uint64_t(kernel.max_threads)) return;
+  fail_input("kernel " + std::string(kernel.name) + " has __launch_bounds__(" +
+             std::to_string(kernel.max_threads) + "), launched with " +
+             std::to_string(shape.block.count()) + " threads in a block");
+}
+
 std::uint64_t resident_blocks(const LaunchShape& shape, const Gpu& gpu) {
   const Occupancy fits = occupancy(gpu.compute_capability.value(),
                                    {.threads_per_block = static_cast<int>(shape.block.count()),
@@ -115,6 +122,7 @@ std::unique_ptr<Launch, LaunchDeleter> make_launch(const GpuKernel& kernel,
                                                    const SimOptions& options, const Gpu& gpu,
                                                    L2Cache& l2, bool follows_kernel) {
   check_launch(shape, gpu, 0);
+  check_launch_bounds(*kernel.simulated, shape);
   std::unique_ptr<Launch, LaunchDeleter> launch(new Launch);
   launch->kernel = kernel;
   launch->shape = shape;
@@ -128,6 +136,10 @@ std::unique_ptr<Launch, LaunchDeleter> make_launch(const GpuKernel& kernel,
                 launch->module->path() +
                     " was stripped of its symbols, by which the simulator knows the __shared__"
                     " variables of kernels: leave them in it (strip --strip-debug does)");
+  if (options.check && shape.grid.count() >= Epoch::kBlocks)
+    throw Error(ErrorCode::unsupported,
+                "grid of " + std::to_string(shape.grid.count()) + " blocks: the simulator checks " +
+                    std::to_string(Epoch::kBlocks - 1) + " (check=off runs more)");
   launch->clusters = shape.grid.count() / shape.cluster.count();
   launch->resident_blocks = resident_blocks(shape, gpu);
   copy_arguments(*launch, args);
@@ -146,6 +158,9 @@ SimLaunch run_launch(Launch& launch) {
                           ? static_cast<std::uint64_t>(launch.options.os_threads)
                           : std::uint64_t{std::max(1u, std::thread::hardware_concurrency())};
   launch.workers = static_cast<int>(std::min(wanted, launch.clusters));
+  launch.idle_at =
+      std::vector<std::atomic<std::uint64_t>>(static_cast<std::size_t>(launch.workers));
+  for (auto& at : launch.idle_at) at = Launch::kWorks;
   const auto work = [&launch] {
     Worker self(launch);
     self.run();

@@ -72,6 +72,21 @@ struct LoggedAccess {
   std::uint8_t flags;  // MemorySpace, and AccessOp << 1
 };
 
+/// What a thread's fences cover, of its block, of its cluster, and of the device; those of a larger
+/// scope are fences of the smaller too.
+struct Fences {
+  static constexpr std::size_t kLevels = 3;
+  struct Level {
+    // What it had done, and knew of all threads, at its last one.
+    std::uint32_t clock = 0, floor = 0;
+    std::unique_ptr<Knowledge> more{};  // that it knew then, if anything
+  };
+  std::array<Level, kLevels> levels{};
+  /// Read by relaxed atomics: known after the next fence.
+  std::array<SharedKnowledge, kLevels> unfenced{};
+  std::vector<const void*> volatile_loads{};  // of which the same holds
+};
+
 struct Thread {
   void* stack_pointer = nullptr;
   std::uint8_t* stack = nullptr;
@@ -81,19 +96,19 @@ struct Thread {
   LoggedAccess* log = nullptr;
   // What this thread knows of its block: see clocks.h.
   std::uint32_t clock = 1;
-  std::uint32_t floor = 0;                // of all threads
-  std::uint32_t warp_floor = 0;           // of the warp's threads
-  std::uint32_t* actors = nullptr;        // null while nothing but barriers of all threads was used
-  std::unique_ptr<Knowledge> foreign{};   // of other blocks
-  std::unique_ptr<Knowledge> unfenced{};  // read by a relaxed atomic: known after the next fence
-  // Fences: what it had done, and knew of all threads, at its last one.
-  std::uint32_t fenced_clock = 0, fenced_floor = 0;
+  std::uint32_t floor = 0;           // of all threads
+  std::uint32_t warp_floor = 0;      // of the warp's threads
+  std::uint32_t* actors = nullptr;   // null while nothing but barriers of all threads was used
+  SharedKnowledge foreign{};         // of other blocks
+  std::unique_ptr<Fences> fences{};  // null while it has executed none
   std::uint32_t proxy_clock = 0, proxy_floor = 0;
   std::uint64_t cluster_arrivals = 0;  // at the cluster's barrier
   std::uint64_t cluster_waits = 0;     // the same, when it last waited there
   bool knows_grid_ahead = false;       // that the kernel ahead has ended
-  // A loop that waits with atomics: the address of the last that changed nothing, and how often.
+  // A loop that waits with atomics: the address of the last that changed nothing, what it saw
+  // there, and how often.
   std::uint64_t spin_address = 0;
+  std::uint64_t spin_value = 0;
   std::uint32_t spins = 0;
 };
 
@@ -164,6 +179,7 @@ struct Block {
   std::uint32_t latest_clock = 1;  // of any thread
   bool has_actors = false;         // some thread has Thread::actors
   bool has_foreign = false;
+  bool has_fences = false;
   int barrier_arrived = 0;
   std::vector<std::uint16_t> barrier_waiting;
   int barrier_votes = 0;  // of those that arrived, with a true predicate
@@ -179,6 +195,7 @@ struct Block {
 
   [[nodiscard]] int warp_count() const { return (thread_count + kLanes - 1) / kLanes; }
   Thread& operator[](int thread) { return threads[static_cast<std::size_t>(thread)]; }
+  const Thread& operator[](int thread) const { return threads[static_cast<std::size_t>(thread)]; }
   /// A zeroed vector of clocks, valid until the block ends.
   std::uint32_t* new_actors();
   ReadSet& new_read_set(std::uint32_t& index);
@@ -245,6 +262,16 @@ struct Site {
   std::uint64_t requests = 0, lanes = 0, sectors = 0, wavefronts = 0, conflicts = 0;
 };
 
+/// What strong accesses publish, by address (strong.cc); one of several parts, each with its lock.
+struct Published {
+  struct Place {
+    std::uint64_t owner = 0;  // the thread whose plain store was the last, if one was
+    std::unordered_map<std::uint64_t, Knowledge> known{};  // by the threads that may learn it
+  };
+  std::mutex mutex;
+  std::unordered_map<std::uint64_t, Place> places;
+};
+
 struct Launch {
   GpuKernel kernel;
   LaunchShape shape;
@@ -265,18 +292,16 @@ struct Launch {
   std::uint64_t clusters = 0;
   std::atomic<std::uint64_t> resident{0};
   std::atomic<std::uint64_t> progress{0};  // grows with whatever can let a waiting thread go on
-  std::atomic<int> idle_workers{0};
+  /// Of each worker the progress at which all of its threads waited for memory; kWorks, kIsDone.
+  static constexpr std::uint64_t kWorks = ~std::uint64_t{0}, kIsDone = kWorks - 1;
+  std::vector<std::atomic<std::uint64_t>> idle_at;
+  std::atomic<std::size_t> next_worker{0};
   std::atomic<bool> is_over{false};  // a trap or a deadlock: nothing runs on
   int workers = 1;
   std::mutex merge_mutex;
   SimCounters counters;
   std::unordered_map<std::uint32_t, Site> sites;
   std::unordered_map<std::uint32_t, std::uint32_t> static_variables;  // those used: begin to end
-  /// What global atomics publish, by address; and a lock for each of a few of them.
-  struct Published {
-    std::mutex mutex;
-    std::unordered_map<std::uint64_t, Knowledge> known;
-  };
   std::array<Published, 64> published;
 };
 
@@ -316,8 +341,9 @@ struct Worker {
   std::uint32_t variable_begin = 1, variable_end = 0;
   std::vector<std::unique_ptr<Cluster>> resident;
   std::vector<std::unique_ptr<Cluster>> spare;
-  std::size_t turn = 0;  // of those that wait
-  bool is_idle = false;
+  std::size_t turn = 0;        // of those that wait
+  std::size_t number = 0;      // among the launch's
+  bool owes_progress = false;  // the running thread wrote a volatile variable
 
   std::uint32_t random_below(std::uint32_t bound);
   /// A __shared__ variable of the kernel is used: from now on each block has its own.
@@ -370,12 +396,22 @@ std::uint64_t gather_warp(std::uint32_t kind, std::uint32_t mask, std::uint64_t 
 [[nodiscard]] bool is_ordered(const Block& block, const Thread& thread, int number, Epoch before,
                               Reach reach = Reach::seen);
 void tick(Block& block, Thread& thread);
-/// Adds what `thread` knows to `known`, as far as `reach`, and moves its clock on.
+/// Adds what `thread` knows to `known`, as far as `reach`.
+void add_known(Knowledge& known, const Block& block, int thread, Reach reach = Reach::seen);
+/// The same, and moves its clock on.
 void publish(Knowledge& known, Block& block, int thread, Reach reach = Reach::seen);
 void learn(Block& block, int thread, const Knowledge& known, Reach reach = Reach::seen);
+/// Learns what it may have in common with other threads.
+void learn_shared(Block& block, int thread, const SharedKnowledge& known);
 /// The same for an engine: it has done everything up to `clock`.
 void publish_actor(Knowledge& known, const Block& block, int actor, std::uint32_t clock);
 void learn_actor(Block& block, int thread, int actor, std::uint32_t clock);
+
+// --- fences (strong.cc)
+/// What the fences of these threads covered, a barrier of them makes known to all.
+void join_fences(Block& block, const std::vector<std::uint16_t>& threads, std::uint32_t now);
+/// A load or store of a volatile variable, which is a relaxed one of the system's scope.
+void volatile_access(const void* address, std::uint32_t bytes, bool is_write, std::uint32_t pc);
 
 // --- launches that overlap (grid_dependency.cc)
 /// Whether the thread has waited for the kernel ahead, or comes after one that has.
@@ -405,15 +441,18 @@ bool check_global_bounds(std::uint64_t address, std::uint64_t bytes, bool is_wri
                          std::uint32_t pc);
 
 /// A load or store of the current thread (hooks.cc): checked, logged, counted. False: it must not
-/// be carried out.
+/// be carried out. `is_volatile`: strong, as atomics are, though it counts as what it is.
 bool on_access(std::uint64_t address, std::uint32_t bytes, bool is_write, std::uint32_t pc,
-               AccessOp op);
+               AccessOp op, bool is_volatile = false);
 
 // --- atomics (atomics.cc)
 /// Replaces the number at `address` by what `op` makes of it and `value`, atomically; returns the
 /// old one. Checks, orders and counts nothing.
 std::uint64_t apply_atomic(Atomic op, Number type, int bytes, void* address, std::uint64_t value,
                            std::uint64_t compare = 0);
+/// Whether that is another number than `old`.
+bool changes_number(Atomic op, Number type, int bytes, std::uint64_t old, std::uint64_t value,
+                    std::uint64_t compare);
 
 /// An access of the current thread's stack, once it has used wgmma (register_watch.cc).
 void watch_registers(std::uint64_t address, std::uint32_t bytes, bool is_write, std::uint32_t pc);

@@ -26,23 +26,32 @@ void tick(Block& block, Thread& thread) {
   block.latest_clock = std::max(block.latest_clock, ++thread.clock);
 }
 
-void publish(Knowledge& known, Block& block, int number, Reach reach) {
-  Thread& thread = block[number];
+void add_known(Knowledge& known, const Block& block, int number, Reach reach) {
+  const Thread& thread = block[number];
   Knowledge::OfBlock& mine = known.of(Knowledge::key(block.number % Epoch::kBlocks, reach));
   mine.floor = std::max(mine.floor, thread.floor);
-  if (mine.actors.empty()) mine.actors.assign(kActors, 0);
-  if (thread.actors != nullptr) raise_clocks(mine.actors.data(), thread.actors);
+  if (thread.actors != nullptr) {
+    const auto count = static_cast<std::size_t>(block.thread_count);
+    if (mine.threads.size() < count) mine.threads.resize(count);
+    mine.engines.resize(kEngines);
+    raise_clocks(mine.threads.data(), thread.actors, count);
+    raise_clocks(mine.engines.data(), thread.actors + kMaxThreads, kEngines);
+  }
   if (thread.warp_floor > thread.floor) {
     const int first = number / kLanes * kLanes;
-    for (int i = first; i < std::min(first + kLanes, block.thread_count); ++i) {
-      std::uint32_t& at = mine.actors[static_cast<std::size_t>(i)];
+    for (int i = std::min(first + kLanes, block.thread_count); i-- > first;) {
+      std::uint32_t& at = mine.clock(i);
       at = std::max(at, thread.warp_floor);
     }
   }
-  std::uint32_t& own = mine.actors[static_cast<std::size_t>(number)];
-  own = std::max(own, thread.clock);
+  std::uint32_t& mine_alone = mine.clock(number);
+  mine_alone = std::max(mine_alone, thread.clock);
   if (thread.foreign != nullptr) known.join(*thread.foreign, reach);
-  tick(block, thread);
+}
+
+void publish(Knowledge& known, Block& block, int number, Reach reach) {
+  add_known(known, block, number, reach);
+  tick(block, block[number]);
 }
 
 void learn(Block& block, int number, const Knowledge& known, Reach reach) {
@@ -50,22 +59,31 @@ void learn(Block& block, int number, const Knowledge& known, Reach reach) {
   for (const Knowledge::OfBlock& of : known.blocks) {
     const std::uint32_t key = Knowledge::key(of.block, reach);
     if (key != block.number % Epoch::kBlocks) {
-      if (thread.foreign == nullptr) thread.foreign = std::make_unique<Knowledge>();
-      thread.foreign->of(key).join(of);
+      own(thread.foreign).of(key).join(of);
       block.has_foreign = true;
       continue;
     }
     thread.floor = std::max(thread.floor, of.floor);
-    if (of.actors.empty()) continue;
+    if (of.threads.empty() && of.engines.empty()) continue;
     if (thread.actors == nullptr) thread.actors = block.new_actors();
-    raise_clocks(thread.actors, of.actors.data());
+    raise_clocks(thread.actors, of.threads.data(), of.threads.size());
+    raise_clocks(thread.actors + kMaxThreads, of.engines.data(), of.engines.size());
   }
+}
+
+void learn_shared(Block& block, int number, const SharedKnowledge& known) {
+  Thread& thread = block[number];
+  if (thread.foreign != nullptr || known->find(block.number % Epoch::kBlocks) != nullptr) {
+    learn(block, number, *known);
+    return;
+  }
+  thread.foreign = known;
+  block.has_foreign = true;
 }
 
 void publish_actor(Knowledge& known, const Block& block, int actor, std::uint32_t clock) {
   Knowledge::OfBlock& mine = known.of(block.number % Epoch::kBlocks);
-  if (mine.actors.empty()) mine.actors.assign(kActors, 0);
-  std::uint32_t& at = mine.actors[static_cast<std::size_t>(actor)];
+  std::uint32_t& at = mine.clock(actor);
   at = std::max(at, clock);
 }
 

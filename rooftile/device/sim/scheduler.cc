@@ -239,18 +239,6 @@ void run_threads() {
 
 }  // namespace
 
-bool Worker::uses_variable(const SharedVariable& variable) const {
-  return std::find(used_statics.begin(), used_statics.end(),
-                   std::pair{variable.begin, variable.end}) != used_statics.end();
-}
-
-void Worker::use_variable(const SharedVariable& variable) {
-  if (uses_variable(variable)) return;
-  used_statics.emplace_back(variable.begin, variable.end);
-  const std::scoped_lock lock(launch.merge_mutex);
-  launch.static_variables[variable.begin] = variable.end;
-}
-
 std::uint32_t Worker::random_below(std::uint32_t bound) {
   random = random * 6364136223846793005u + 1442695040888963407u;  // Knuth's MMIX generator
   return static_cast<std::uint32_t>((random >> 33) % bound);
@@ -263,6 +251,7 @@ void block_thread(State why, std::uint32_t detail, std::uint32_t more) {
   Thread& thread = block[number];
   thread.state = why;
   thread.wait = {detail, more};
+  if (self.owes_progress) note_progress();
   if (why == State::yielded)
     self.cluster->yielded.push_back({&block, static_cast<std::uint16_t>(number)});
   const Runnable next = pick(self, *self.cluster);
@@ -279,7 +268,11 @@ void make_ready(Block& block, int thread) {
   block.cluster->ready.push({&block, static_cast<std::uint16_t>(thread)});
 }
 
-void note_progress() { worker()->launch.progress.fetch_add(1, std::memory_order_relaxed); }
+void note_progress() {
+  Worker& self = *worker();
+  self.owes_progress = false;
+  self.launch.progress.fetch_add(1, std::memory_order_relaxed);
+}
 
 std::uint64_t issue(Block& block, std::function<void()> happen) {
   Cluster& cluster = *block.cluster;
@@ -325,6 +318,7 @@ void end_block(Worker& self, Block& block) {
 void finish_thread(Worker& self) {
   Block& block = *self.block;
   block[self.thread].state = State::done;
+  if (self.owes_progress) note_progress();
   Warp& warp = block.warps[static_cast<std::size_t>(self.thread / kLanes)];
   warp.live &= ~(1u << self.thread % kLanes);
   if (warp.live == 0) {
@@ -399,7 +393,9 @@ void recycle(Worker& self, std::size_t which) {
     for (int w = 0; w < block->warp_count(); ++w) {
       Warp& warp = block->warps[static_cast<std::size_t>(w)];
       if (warp.logs == nullptr) continue;
-      flush_warp(*block, w);
+      // Of a launch that was stopped, whose other blocks are gone, nothing is counted.
+      if (self.block != nullptr) flush_warp(*block, w);
+      warp.logged = 0;
       self.logs.push_back(warp.logs);
       warp.logs = nullptr;
     }
@@ -426,6 +422,7 @@ void run_cluster(Worker& self, Cluster& cluster) {
 }  // namespace
 
 Worker::Worker(Launch& of) : launch(of), memory(GlobalMemory::get()), sites(1024) {
+  number = launch.next_worker++;
   random = launch.options.seed;
   plays_dice = launch.options.order == SimOrder::random ||
                launch.options.completion == SimCompletion::random;
@@ -446,17 +443,21 @@ std::size_t Worker::next_cluster() {
   return resident.empty() ? 0 : turn++ % resident.size();
 }
 
-/// When every worker only has threads that wait for memory, nobody is left to write it.
+/// When every worker only has threads that wait for memory, and has looked at it since it last
+/// changed, nobody is left to write it.
 bool Worker::all_wait() {
   const std::uint64_t progress = launch.progress.load();
-  bool waits = true;
-  for (const auto& waiting : resident)
-    waits &= waiting->is_stuck && waiting->progress_seen == progress;
-  if (waits != is_idle) launch.idle_workers += waits ? 1 : -1;
-  is_idle = waits;
+  const bool waits = std::ranges::all_of(resident, [&](const auto& waiting) {
+    return waiting->is_stuck && waiting->progress_seen == progress;
+  });
+  launch.idle_at[number] = waits ? progress : Launch::kWorks;
   if (!waits) return false;
   std::this_thread::yield();
-  return launch.idle_workers == launch.workers && launch.progress == progress;
+  const bool all_idle = std::ranges::all_of(launch.idle_at, [&](const auto& at) {
+    const std::uint64_t seen = at.load();
+    return seen == progress || seen == Launch::kIsDone;
+  });
+  return all_idle && launch.progress == progress;
 }
 
 void Worker::stop(Cluster& stopped, bool is_livelock) {
@@ -487,7 +488,7 @@ void Worker::run() {
     }
   }
   while (!resident.empty()) recycle(*this, resident.size() - 1);
-  if (!is_idle) ++launch.idle_workers;  // one that has nothing left writes nothing either
+  launch.idle_at[number] = Launch::kIsDone;  // one that has nothing left writes nothing either
   host_worker = nullptr;
 }
 

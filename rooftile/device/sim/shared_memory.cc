@@ -104,6 +104,18 @@ std::string describe_shared(const Block& block, std::uint64_t address) {
   return dynamic.data();
 }
 
+bool Worker::uses_variable(const SharedVariable& variable) const {
+  return std::find(used_statics.begin(), used_statics.end(),
+                   std::pair{variable.begin, variable.end}) != used_statics.end();
+}
+
+void Worker::use_variable(const SharedVariable& variable) {
+  if (uses_variable(variable)) return;
+  used_statics.emplace_back(variable.begin, variable.end);
+  const std::scoped_lock lock(launch.merge_mutex);
+  launch.static_variables[variable.begin] = variable.end;
+}
+
 void* dynamic_shared() { return worker()->block->shared; }
 
 std::uint32_t shared_address(const void* pointer) {

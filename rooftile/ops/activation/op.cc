@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "rooftile/base/parallel.h"
 #include "rooftile/core/expression.h"
 #include "rooftile/op/call.h"
 #include "rooftile/op/registry.h"
@@ -22,13 +23,13 @@ void meaning(const Problem& problem, Values& values) {
   const Array& x = values["x"];
   Array& y = values["y"];
   y.magnitude.resize(y.values.size());
-  for (std::size_t i = 0; i < y.values.size(); ++i) {
+  for_each_element(y.values.size(), [&](std::size_t i) {
     const double value = act(x.values[i]);
     y.values[i] = value;
     // The last term is the reference's own: 1 + erf and 1 + tanh cancel in the lower tail.
     y.magnitude[i] = std::abs(value) + act.sensitivity(x.values[i]) +
                      1e-9 * std::min(std::abs(x.values[i]), kTail);
-  }
+  });
 }
 
 Cost cost(const Problem& problem, const Values*) {

@@ -24,9 +24,9 @@ namespace {
 
 using namespace tile;
 
-template <bool kExact, int kEach>
+template <bool kExact, class T, int kEach>
 __global__ void __launch_bounds__(256, 4) vector(const OctetMap<1> map, const Act act) {
-  map_octets<kEach>(map, [act](float(&v)[1][kOctet]) { activate<kExact>(act, v[0]); });
+  map_octets<T, kEach>(map, [act](float(&v)[1][kOctet]) { activate<kExact>(act, v[0]); });
 }
 
 }  // namespace
@@ -36,8 +36,9 @@ __global__ void __launch_bounds__(256, 4) vector(const OctetMap<1> map, const Ac
 namespace {
 
 Prepared prepare(const Problem& problem, Device&, const Config& config) {
-  const OctetKernels kernels = octet_kernels(
-      sm90_vector_kernels, config, problem.dtype("y") == DType::f32 ? "true, " : "false, ");
+  const OctetKernels kernels =
+      octet_kernels(sm90_vector_kernels, problem, config,
+                    problem.dtype("y") == DType::f32 ? "true, " : "false, ");
   const OctetBlocks blocks = octet_blocks(problem, {"y", "x"}, config.at("octets"));
   const Act act = act_of(problem.option("act"));
   return {.run = [=](const Context& context, const Arguments& args) {
@@ -63,11 +64,11 @@ const KernelDef sm90_vector{
 
 #endif
 
-ROOFTILE_KERNEL_TABLE(sm90_vector_kernels, ROOFTILE_KERNEL_ENTRY(vector<false, 0>),
-                      ROOFTILE_KERNEL_ENTRY(vector<false, 1>),
-                      ROOFTILE_KERNEL_ENTRY(vector<false, 2>),
-                      ROOFTILE_KERNEL_ENTRY(vector<true, 0>),
-                      ROOFTILE_KERNEL_ENTRY(vector<true, 1>),
-                      ROOFTILE_KERNEL_ENTRY(vector<true, 2>))
+#define VECTOR_ENTRIES(...) \
+  ROOFTILE_KERNEL_ENTRY(vector<__VA_ARGS__, 1>), ROOFTILE_KERNEL_ENTRY(vector<__VA_ARGS__, 2>)
+ROOFTILE_KERNEL_TABLE(sm90_vector_kernels, ROOFTILE_KERNEL_ENTRY(vector<false, void, 0>),
+                      ROOFTILE_KERNEL_ENTRY(vector<true, void, 0>), VECTOR_ENTRIES(false, void),
+                      VECTOR_ENTRIES(false, bf16), VECTOR_ENTRIES(false, fp16),
+                      VECTOR_ENTRIES(true, void))
 
 }  // namespace rooftile::ops::activation

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 
+#include "rooftile/base/parallel.h"
 #include "rooftile/op/call.h"
 #include "rooftile/op/registry.h"
 #include "rooftile/ops/argmax/argmax.h"
@@ -14,14 +15,16 @@ namespace rooftile::ops::argmax {
 namespace {
 
 void meaning(const Problem& problem, Values& values) {
+  const std::int64_t cols = problem.axis("cols");
   const Array& x = values["x"];
-  for (std::int64_t r = 0; r < problem.axis("rows"); ++r) {
+  Array& ids = values["ids"];
+  for_each_row(problem.axis("rows"), cols, [&](std::int64_t r) {
     std::int64_t best = 0;
-    for (std::int64_t c = 1; c < problem.axis("cols"); ++c)
+    for (std::int64_t c = 1; c < cols; ++c)
       if (x.at(r, c) > x.at(r, best) || (std::isnan(x.at(r, best)) && !std::isnan(x.at(r, c))))
         best = c;
-    values["ids"][r] = static_cast<double>(best);
-  }
+    ids[r] = static_cast<double>(best);
+  });
 }
 
 Cost cost(const Problem& problem, const Values*) {

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <limits>
 
+#include "rooftile/base/parallel.h"
+
 namespace rooftile::ops::attention {
 namespace {
 
@@ -165,7 +167,8 @@ void meaning(const Problem& problem, Values& values) {
   Array* lse = problem.has("lse") ? &values["lse"] : nullptr;
   out.magnitude.assign(out.values.size(), 0);
   if (lse != nullptr) lse->magnitude.assign(lse->values.size(), 0);
-  for (std::int64_t r = 0; r < problem.axis("tokens"); ++r) {
+  constexpr std::int64_t kKeys = 64;  // as if each row had as many
+  for_each_row(problem.axis("tokens"), heads * dim * kKeys, [&](std::int64_t r) {
     const RowPlace place = place_of(problem, values, r);
     for (std::int64_t h = 0; h < heads; ++h) {
       const std::int64_t index = r * heads + h;
@@ -178,7 +181,7 @@ void meaning(const Problem& problem, Values& values) {
       else if (to.lse != nullptr)
         *to.lse = kNan;
     }
-  }
+  });
 }
 
 bool row_alone(const Problem& problem, const Values& batch, std::int64_t row, Values& alone) {

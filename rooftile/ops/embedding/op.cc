@@ -6,6 +6,7 @@
 #include <limits>
 #include <set>
 
+#include "rooftile/base/parallel.h"
 #include "rooftile/base/text.h"
 #include "rooftile/op/call.h"
 #include "rooftile/op/registry.h"
@@ -24,11 +25,13 @@ void meaning(const Problem& problem, Values& values) {
   const Array& table = values["table"];
   const Array& ids = values["ids"];
   Array& y = values["y"];
-  for (std::int64_t r = 0; r < problem.axis("rows"); ++r)
-    for (std::int64_t c = 0; c < problem.axis("cols"); ++c)
-      y.at(r, c) = is_in_table(problem, ids[r])
-                       ? table.at(static_cast<std::int64_t>(ids[r]), c) * scale
-                       : std::numeric_limits<double>::quiet_NaN();
+  const std::int64_t cols = problem.axis("cols");
+  for_each_row(problem.axis("rows"), cols, [&](std::int64_t r) {
+    const bool is_known = is_in_table(problem, ids[r]);
+    for (std::int64_t c = 0; c < cols; ++c)
+      y.at(r, c) = is_known ? table.at(static_cast<std::int64_t>(ids[r]), c) * scale
+                            : std::numeric_limits<double>::quiet_NaN();
+  });
 }
 
 // Each row of the table that is asked for is read once.

@@ -85,7 +85,10 @@ Support supports(const Problem& problem, const DeviceProperties& properties) {
 }
 
 Prepared prepare(const Problem& problem, Device&, const Config& config) {
-  const OctetKernels kernels = octet_kernels(sm90_rows_kernels, config);
+  const OctetKernels kernels{
+      .whole =
+          find_kernel(sm90_rows_kernels, "vector<" + std::to_string(config.at("octets")) + ">"),
+      .any = find_kernel(sm90_rows_kernels, "vector<0>")};
   const OctetBlocks blocks = octet_blocks(problem, {}, config.at("octets"));
   // The kernel of any rows takes one octet a thread.
   const OctetBlocks single = octet_blocks(problem, {}, 1);

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // From a warpgroup's accumulators to D. A sum that is stored as it is takes boxes of 64 rows of 128
 // bytes through swizzled shared memory by TMA; two boxes in turn, so that one is written while the
-// other is copied. Where there is more to do (bias, activation, a gate, residual, a D that TMA
-// cannot write) the sums pass through the same memory in f32, and threads finish pairs of columns.
+// other is copied. A bias and an activation are applied on the way there, in registers. Where there
+// is more to do (a gate, residual, a D that TMA cannot write) the sums pass through the same memory
+// in f32, and threads finish pairs of columns.
 #pragma once
 
 #include "rooftile/ops/gemm/sm90_gemm.h"
@@ -26,22 +27,23 @@ constexpr int kBoxBytes = kBoxRows * 128;
 constexpr int kBoxesOfConsumer = 2;
 constexpr int kBarrierThreads = 128;  // of a warpgroup
 
+/// What an instance of a kernel can do on the way to D. Why not all in one, nor exact activations:
+/// where a function is long or calls another (a division does) ptxas optimises less, its main loop
+/// too.
+enum class Finish : uint8_t {
+  plain,    // nothing, and D by TMA in the type of A and B
+  columns,  // bias and activation, D as for plain
+  any,      // bias, activation, residual, any D
+  gated,    // any; half of the accumulators are multiplied by the activated other half
+};
+
 /// Where D is and what is done on the way to it.
 struct Output {
   MatrixView d;
   Epilogue epilogue;
   long long m = 0, n = 0;
-  bool is_plain = false;      // no epilogue, and D by TMA in the type of A and B
-  bool stores_pairs = false;  // of columns, where D is written by threads: see sm90_host.h
-};
-
-/// What an instance of a kernel can do on the way to D. Why not all in one, nor exact activations:
-/// where a function is long or calls another (a division does) ptxas optimises less, its main loop
-/// too.
-enum class Finish : uint8_t {
-  plain,  // nothing, where Output::is_plain
-  any,    // bias, activation, residual, any D
-  gated,  // any; half of the accumulators are multiplied by the activated other half
+  Finish finish = Finish::any;  // the least that does it
+  bool stores_pairs = false;    // of columns, where D is written by threads: see sm90_host.h
 };
 
 #if ROOFTILE_DEVICE_CODE
@@ -103,6 +105,8 @@ struct OutputOf {
   __device__ __forceinline__ void store(float (&sum)[kRegisters], long long row, long long column) {
     if constexpr (kFinish == Finish::plain)
       store_plain(sum, row, column);
+    else if constexpr (kFinish == Finish::columns)
+      finish_columns(sum, row, column);
     else
       finish_and_store<kFinish == Finish::gated>(sum, row, column);
   }
@@ -123,6 +127,50 @@ struct OutputOf {
       ROOFTILE_UNROLL for (int j = 0; j < kOfBox; j += 8) fill(box, &sum[i + j], j * 4);
       end_box(box, row, column + i * 2);
     }
+  }
+
+  // A box at a time, in a loop that is not unrolled: see finish_and_store().
+  template <int kRegisters>
+  __device__ __forceinline__ void finish_columns(float (&sum)[kRegisters], long long row,
+                                                 long long column) {
+    constexpr int kOfBox = 32;
+    ROOFTILE_NO_UNROLL for (int i = 0; i < kRegisters; i += kOfBox) {
+      if (column >= out.n) return;
+      float values[kOfBox];
+      ROOFTILE_UNROLL for (int j = 0; j < kOfBox; ++j) values[j] = sum[j];
+      if (out.epilogue.bias.data != nullptr) add_bias(values, column);
+      tile::activate<false>(out.epilogue.act, values);
+      unsigned char* const box = begin_box();
+      ROOFTILE_UNROLL for (int j = 0; j < kOfBox; j += 8) fill(box, &values[j], j * 4);
+      end_box(box, row, column);
+      column += 64;
+      ROOFTILE_UNROLL for (int j = 0; j + kOfBox < kRegisters; ++j) sum[j] = sum[j + kOfBox];
+    }
+  }
+
+  // Registers of 64 columns: of each 8 a thread has two, in two rows.
+  __device__ __forceinline__ void add_bias(float (&values)[32], long long column) const {
+    float bias[16];
+    // Why around the loop, and no branch for the columns beyond the last, which are not stored: all
+    // loads are under way together.
+    const auto load_all = [&](auto load) {
+      ROOFTILE_UNROLL for (int i = 0; i < 16; ++i) {
+        const long long j = column + wgmma_accumulator(thread, i / 2 * 4 + i % 2).column;
+        bias[i] = load((j < out.n ? j : out.n - 1) * out.epilogue.bias.stride_j);
+      }
+    };
+    const void* const data = out.epilogue.bias.data;
+    switch (out.epilogue.bias.type) {
+      case tile::Element::bf16:
+        load_all([&](long long i) { return tile::load_element(data, tile::Element::bf16, i); });
+        break;
+      case tile::Element::fp16:
+        load_all([&](long long i) { return tile::load_element(data, tile::Element::fp16, i); });
+        break;
+      default:
+        load_all([&](long long i) { return tile::load_element(data, tile::Element::f32, i); });
+    }
+    ROOFTILE_UNROLL for (int i = 0; i < 32; ++i) values[i] += bias[i / 4 * 2 + i % 2];
   }
 
   __device__ __forceinline__ unsigned char* begin_box() {

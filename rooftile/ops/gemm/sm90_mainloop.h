@@ -96,14 +96,15 @@ struct Mainloop {
   using Stages = tile::Pipeline<kStages>;
   using Position = tile::RingPosition<kStages>;
 
-  /// The producer's thread: steps `first` to `last` of the tile at (row, column). `hint`: how long
-  /// L2 keeps the left operand.
+  /// The producer's thread: steps `first` to `last` of the tile at (row, column), from `start` on
+  /// and then those before it. `hint`: how long L2 keeps the left operand.
   static __device__ __forceinline__ void produce(unsigned char* ring, Stages& stages, Position& at,
                                                  const TensorMap* left,
                                                  const TensorMap* const (&right)[kParts], int row,
-                                                 int column, int first, int last, Cluster cluster,
+                                                 int column, int first, int last, int start,
+                                                 Cluster cluster,
                                                  CacheHint hint = CacheHint::evict_normal) {
-    for (int step = first; step < last; ++step) {
+    for (int count = first, step = start; count < last; ++count) {
       unsigned char* const stage = ring + at.stage * Shape::kStage;
       Mbarrier* const full = &stages.full[at.stage];
       stages.acquire(at, Shape::kStage);
@@ -112,6 +113,7 @@ struct Mainloop {
           Right::load(stage + Shape::kLeft + part * (Shape::kRight / kParts), right[part], full,
                       column, step * kStepK, cluster);
       at.advance();
+      if (++step == last) step = first;
     }
   }
 

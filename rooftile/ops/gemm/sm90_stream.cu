@@ -139,9 +139,14 @@ __global__ void __launch_bounds__((Shared<kRows, kColumns>::kThreads), 1)
     setmaxnreg_dec<88>();
     if (thread == 0) {
       wait_for_grid();
-      for (int tile = first_tile; tile < tiles; tile += next)
-        Loop::produce(shared, stages, at, &b, {&a}, tile * kRows, 0, first, last, shares_a,
+      for (int tile = first_tile; tile < tiles; tile += next) {
+        // Where blocks split k each begins elsewhere: all would ask L2 for the same few lines of A
+        // at once. Where they share A they need not, and lose more than they gain.
+        constexpr int kSpread = 7;  // steps
+        const int start = split == 1 ? first : first + tile * kSpread % (last - first);
+        Loop::produce(shared, stages, at, &b, {&a}, tile * kRows, 0, first, last, start, shares_a,
                       CacheHint::evict_first);
+      }
     } else if (thread >= kWarpgroup - kStorers && split == 1) {
       wait_for_grid();
       for (int tile = first_tile; tile < tiles; tile += next) {

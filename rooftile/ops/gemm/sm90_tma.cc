@@ -100,8 +100,9 @@ Support supports_tma(const Problem& problem) {
 Output output_of(const Problem& problem) {
   const Sm90Call call = sm90_call(problem);
   Output output{.d = call.d, .epilogue = call.epilogue, .m = call.m, .n = call.n};
-  output.is_plain = can_store_d(problem) && !problem.has("bias") && !problem.has("residual") &&
-                    call.epilogue.act == Act::none;
+  if (can_store_d(problem) && !problem.has("residual"))
+    output.finish =
+        problem.has("bias") || call.epilogue.act != Act::none ? Finish::columns : Finish::plain;
   return output;
 }
 

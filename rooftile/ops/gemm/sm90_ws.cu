@@ -28,17 +28,21 @@ __global__ void __launch_bounds__(kThreads, 1)
 }  // namespace
 #else
 extern const KernelTable sm90_ws_kernels;
+extern const KernelTable sm90_ws_columns_kernels;
 extern const KernelTable sm90_ws_layouts_kernels;
 
 namespace {
 
-GpuKernel find(const OperandLayouts& layouts, DType dtype, std::int64_t columns, bool is_plain,
+GpuKernel find(const OperandLayouts& layouts, DType dtype, std::int64_t columns, Finish finishes,
                int cluster) {
   const std::string type(name(dtype));
-  const std::string finish = std::string(is_plain ? ", Finish::plain, " : ", Finish::any, ") +
-                             std::to_string(cluster) + ">";
-  if (layouts.is_nt())
-    return find_kernel(sm90_ws_kernels, "ws<" + type + ", " + std::to_string(columns) + finish);
+  const std::string tile = type + ", " + std::to_string(columns);
+  const std::string blocks = ", " + std::to_string(cluster) + ">";
+  if (layouts.is_nt() && finishes == Finish::columns)
+    return find_kernel(sm90_ws_columns_kernels, "ws_columns<" + tile + blocks);
+  const std::string finish =
+      (finishes == Finish::plain ? ", Finish::plain" : ", Finish::any") + blocks;
+  if (layouts.is_nt()) return find_kernel(sm90_ws_kernels, "ws<" + tile + finish);
   return find_kernel(sm90_ws_layouts_kernels,
                      "ws_layout<" + type + ", " + layouts.majors() + finish);
 }
@@ -76,14 +80,14 @@ Prepared prepare(const Problem& problem, Device& device, const Config& config) {
   const auto cluster = static_cast<int>(config.at("cluster"));
   const OperandLayouts layouts = layouts_of(problem);
   const Output fixed = output_of(problem);
-  const GpuKernel kernel = find(layouts, problem.dtype("a"), columns, fixed.is_plain, cluster);
+  const GpuKernel kernel = find(layouts, problem.dtype("a"), columns, fixed.finish, cluster);
   const WsLaunch fits = ws_launch(problem, device, columns, columns, cluster);
   return {.run = [=, &device](const Context& context, const Arguments& args) {
     if (fits.order.count() == 0) return;
     const TensorMap a = operand_map(device, args["a"], 0, layouts.a_is_k, kBlockM);
     const TensorMap b = operand_map(device, args["b"], 1, layouts.b_is_k, columns / cluster);
     const Output out = with_arguments(fixed, args);
-    const TensorMap d = out.is_plain ? output_map(device, args["d"]) : a;
+    const TensorMap d = out.finish != Finish::any ? output_map(device, args["d"]) : a;
     launch(*context.stream, kernel, fits.shape, a, b, d, out, fits.order, fits.steps);
   }};
 }

@@ -66,7 +66,7 @@ __device__ __forceinline__ void ws_body(const TensorMap* a, const TensorMap* con
     stages.init(kOfTile * kBlocks);
     tensor_map_prefetch(a);
     for (const TensorMap* map : b) tensor_map_prefetch(map);
-    if constexpr (kFinish == Finish::plain) tensor_map_prefetch(d);
+    if constexpr (kFinish == Finish::plain || kFinish == Finish::columns) tensor_map_prefetch(d);
   }
   if (kBlocks == 1)
     __syncthreads();
@@ -84,7 +84,7 @@ __device__ __forceinline__ void ws_body(const TensorMap* a, const TensorMap* con
       for (int number = first; number < order.count(); number += clusters) {
         const tile::GroupedTiles::Tile tile = order.at(number);
         Loop::produce(shared, stages, at, a, b, (tile.row * kBlocks + cluster.rank) * kBlockM,
-                      tile.column * kColumnsOfD, 0, steps, cluster);
+                      tile.column * kColumnsOfD, 0, steps, 0, cluster);
       }
     }
   } else {

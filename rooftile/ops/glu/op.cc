@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "rooftile/base/parallel.h"
 #include "rooftile/base/text.h"
 #include "rooftile/core/expression.h"
 #include "rooftile/op/call.h"
@@ -23,18 +24,20 @@ void meaning(const Problem& problem, Values& values) {
   const double limit = problem.number("limit") > 0 ? problem.number("limit") : HUGE_VAL;
   const double alpha = problem.number("alpha");
   const double offset = problem.number("up_offset");
+  const Array& gates = values["gate"];
+  const Array& ups = values["up"];
   Array& y = values["y"];
   y.magnitude.resize(y.values.size());
-  for (std::size_t i = 0; i < y.values.size(); ++i) {
-    const double gate = alpha * std::min(values["gate"].values[i], limit);
-    const double up = std::clamp(values["up"].values[i], -limit, limit);
+  for_each_element(y.values.size(), [&](std::size_t i) {
+    const double gate = alpha * std::min(gates.values[i], limit);
+    const double up = std::clamp(ups.values[i], -limit, limit);
     const double gated = act(gate) / alpha;
     y.values[i] = gated * (up + offset);
     // The last term is the reference's own: 1 + erf and 1 + tanh cancel in the lower tail.
     const double size = std::abs(gated) + act.sensitivity(gate) / alpha +
                         1e-9 * std::min(std::abs(gate), kTail) / alpha;
     y.magnitude[i] = size * (std::abs(up) + offset);
-  }
+  });
 }
 
 Cost cost(const Problem& problem, const Values*) {

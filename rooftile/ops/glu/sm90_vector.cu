@@ -56,10 +56,10 @@ __device__ void apply(const Gate& gate, float (&v)[2][kOctet]) {
   }
 }
 
-template <bool kExact, bool kIsPlain, int kEach>
+template <bool kExact, bool kIsPlain, class T, int kEach>
 __global__ void __launch_bounds__(256, kEach == 2 ? 3 : 4)
     vector(const OctetMap<2> map, const Gate gate) {
-  map_octets<kEach>(map, [&gate](float(&v)[2][kOctet]) { apply<kExact, kIsPlain>(gate, v); });
+  map_octets<T, kEach>(map, [&gate](float(&v)[2][kOctet]) { apply<kExact, kIsPlain>(gate, v); });
 }
 
 }  // namespace
@@ -73,7 +73,7 @@ Prepared prepare(const Problem& problem, Device&, const Config& config) {
   const double alpha = alpha_of(problem);
   const bool is_plain = limit <= 0 && alpha == 1 && problem.number("up_offset") == 0;
   const OctetKernels kernels =
-      octet_kernels(sm90_vector_kernels, config,
+      octet_kernels(sm90_vector_kernels, problem, config,
                     std::string(problem.dtype("y") == DType::f32 ? "true, " : "false, ") +
                         (is_plain ? "true, " : "false, "));
   const OctetBlocks blocks = octet_blocks(problem, {"y", "gate", "up"}, config.at("octets"));
@@ -100,17 +100,19 @@ const KernelDef sm90_vector{
     .target = Target::sm90,
     .determinism = Determinism::batch_invariant,
     .supports = supports_octet_blocks,
-    .configs = [](const Problem&, const DeviceProperties&) { return octet_configs(1); },
+    .configs = [](const Problem&, const DeviceProperties&) { return octet_configs(2); },
     .prepare = prepare,
 };
 
 #endif
 
 #define VECTOR_ENTRY(...) ROOFTILE_KERNEL_ENTRY(vector<__VA_ARGS__>)
-#define VECTOR_ENTRIES(...) \
-  VECTOR_ENTRY(__VA_ARGS__, 0), VECTOR_ENTRY(__VA_ARGS__, 1), VECTOR_ENTRY(__VA_ARGS__, 2)
-ROOFTILE_KERNEL_TABLE(sm90_vector_kernels, VECTOR_ENTRIES(false, false),
-                      VECTOR_ENTRIES(false, true), VECTOR_ENTRIES(true, false),
-                      VECTOR_ENTRIES(true, true))
+#define VECTOR_ENTRIES(...) VECTOR_ENTRY(__VA_ARGS__, 1), VECTOR_ENTRY(__VA_ARGS__, 2)
+#define VECTOR_ENTRIES_OF(...) VECTOR_ENTRY(__VA_ARGS__, void, 0), VECTOR_ENTRIES(__VA_ARGS__, void)
+ROOFTILE_KERNEL_TABLE(sm90_vector_kernels, VECTOR_ENTRIES_OF(false, false),
+                      VECTOR_ENTRIES_OF(false, true), VECTOR_ENTRIES_OF(true, false),
+                      VECTOR_ENTRIES_OF(true, true), VECTOR_ENTRIES(false, false, bf16),
+                      VECTOR_ENTRIES(false, true, bf16), VECTOR_ENTRIES(false, false, fp16),
+                      VECTOR_ENTRIES(false, true, fp16))
 
 }  // namespace rooftile::ops::glu

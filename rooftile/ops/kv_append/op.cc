@@ -23,11 +23,12 @@ void meaning(const Problem& problem, Values& values) {
   const std::int64_t row = problem.axis("kv_heads") * problem.axis("head_dim");
   for (const char* name : {"k", "v"}) {
     Array& cache = values[std::string(name) + "_cache"];
+    const Array& from = values[name];
     for (std::int64_t t = 0; t < problem.axis("tokens"); ++t) {
       const double slot = values["slots"][t];
       if (!is_slot(problem, slot)) continue;
       for (std::int64_t i = 0; i < row; ++i)
-        cache[static_cast<std::int64_t>(slot) * row + i] = values[name][t * row + i];
+        cache[static_cast<std::int64_t>(slot) * row + i] = from[t * row + i];
     }
   }
 }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "rooftile/base/parallel.h"
 #include "rooftile/base/text.h"
 #include "rooftile/formats/element.h"
 #include "rooftile/op/call.h"
@@ -40,6 +41,20 @@ Moments moments_of(const Array& s, std::int64_t r, std::int64_t cols, double eps
   return result;
 }
 
+// What is normalised: with a residual the sum as it is stored, so that a later reader of it sees
+// the same.
+const Array& sum_of_inputs(const Problem& problem, Values& values) {
+  const Array& x = values["x"];
+  if (!problem.has("residual")) return x;
+  const Array& residual = values["residual"];
+  Array& sum = values["sum"];
+  const DType dtype = problem.dtype("sum");
+  for_each_element(sum.values.size(), [&](std::size_t i) {
+    sum.values[i] = round_to(dtype, x.values[i] + residual.values[i]);
+  });
+  return sum;
+}
+
 void meaning(const Problem& problem, Values& values) {
   const std::int64_t rows = problem.axis("rows");
   const std::int64_t cols = problem.axis("cols");
@@ -48,18 +63,15 @@ void meaning(const Problem& problem, Values& values) {
   const bool is_narrow = std::ranges::all_of(problem.args, [](const ArgChoice& arg) {
     return !arg.is_present || info(arg.dtype).unit_bytes == 2;
   });
-  Array s = values["x"];
-  if (problem.has("residual")) {
-    // What is normalised is the sum as it is stored, so that a later reader of it sees the same.
-    for (std::int64_t i = 0; i < rows * cols; ++i)
-      s[i] = round_to(problem.dtype("sum"), s[i] + values["residual"][i]);
-    values["sum"].values = s.values;
-  }
-  for (std::int64_t r = 0; r < rows; ++r) {
-    const Moments m = moments_of(s, r, cols, problem.number("eps"));
+  const double eps = problem.number("eps");
+  const Array* const weight = problem.has("w") ? &values["w"] : nullptr;
+  const Array* const bias = problem.has("b") ? &values["b"] : nullptr;
+  const Array& s = sum_of_inputs(problem, values);
+  for_each_row(rows, cols, [&](std::int64_t r) {
+    const Moments m = moments_of(s, r, cols, eps);
     for (std::int64_t c = 0; c < cols; ++c) {
-      const double w = problem.has("w") ? values["w"][c] : 1;
-      const double b = problem.has("b") ? values["b"][c] : 0;
+      const double w = weight != nullptr ? (*weight)[c] : 1;
+      const double b = bias != nullptr ? (*bias)[c] : 0;
       const double deviation = s.at(r, c) - m.mean;
       y.at(r, c) = deviation * m.root * w + b;
       // Errors are relative to the deviations, however large the mean is beside them; where all is
@@ -68,7 +80,7 @@ void meaning(const Problem& problem, Values& values) {
       y.magnitude[static_cast<std::size_t>(r * cols + c)] =
           (std::abs(deviation) + m.reach + size) * m.root * std::abs(w) + std::abs(b);
     }
-  }
+  });
 }
 
 Cost cost(const Problem& problem, const Values*) {

@@ -6,7 +6,6 @@
 // registers hold are read again, from the cache.
 #include "rooftile/tile/kernel_table.h"
 #include "rooftile/tile/matrix.h"
-#include "rooftile/tile/row_threads.h"
 
 #if ROOFTILE_DEVICE_CODE
 #include "rooftile/ops/sm90_range.h"
@@ -25,6 +24,9 @@ extern const KernelTable sm90_rows_kernels;
 
 namespace {
 
+// Threads of a row: more would leave too few registers to keep 4 octets in f32.
+constexpr int most_threads(int kept) { return kept == 4 ? 512 : 1024; }
+
 /// s = x, or sum = x + residual.
 struct RowsCall {
   tile::Matrix y{};
@@ -35,7 +37,8 @@ struct RowsCall {
   tile::Matrix b{};         // without data: 0
   long long rows = 0;
   int cols = 0;
-  double eps = 0;
+  float eps = 0;
+  float inverse = 0;       // 1 / cols
   bool has_pivot = false;  // the first element is taken off
 };
 
@@ -190,7 +193,10 @@ struct Moments {
 // From mean_of(scale, scratch) and squares_of(scale, mean, scratch), each over the whole row, less
 // `pivot`.
 template <class MeanOf, class SquaresOf>
-__device__ Moments moments(double eps, float pivot, MeanOf mean_of, SquaresOf squares_of) {
+// From mean_of(scale, scratch) and squares_of(scale, mean, scratch), each over the whole row, less
+// `pivot`.
+template <class MeanOf, class SquaresOf>
+__device__ Moments moments(float eps, float pivot, MeanOf mean_of, SquaresOf squares_of) {
   __shared__ float scratch[4][kMostWarps];
   Moments found{1.0F, mean_of(1.0F, scratch[0]), 0.0F};
   found.squares = squares_of(1.0F, found.mean, scratch[1]);
@@ -213,7 +219,7 @@ __device__ inline void normalise(float (&v)[kOctet], const Moments& of_row, floa
 }
 
 template <int kKept>
-__global__ void __launch_bounds__(tile::most_row_threads(kKept)) rows(const RowsCall call) {
+__global__ void __launch_bounds__(most_threads(kKept)) rows(const RowsCall call) {
   constexpr bool kIsWhole = Row<kKept>::kIsWhole;
   const long long r = static_cast<long long>(blockIdx.x) * blockDim.y + threadIdx.y;
   Row<kKept> row(call, r);
@@ -231,7 +237,7 @@ __global__ void __launch_bounds__(tile::most_row_threads(kKept)) rows(const Rows
       [&](float scale, float mean, auto& scratch) {
         return squares_of(row, scale, pivot * scale, mean, scratch);
       });
-  const float root = root_of(found.squares, call.cols, call.eps, found.scale);
+  const float root = root_of(found.squares, call.inverse, call.eps, found.scale);
 
   const OctetRow y(call.y, r, kIsWhole);
   const OctetRow w(call.w, 0, kIsWhole);
@@ -263,7 +269,7 @@ __device__ void load_parameters(Pack (&to)[kKept], const RowPacks<kKept>& row, c
 
 // The same of rows that RowPacks can hold, all of one type of 16 bits: to the same bits.
 template <class T, int kKept, bool kHasResidual>
-__global__ void __launch_bounds__(tile::most_row_threads(kKept), tile::row_blocks_at_once(kKept))
+__global__ void __launch_bounds__(most_threads(kKept), kKept == 4 ? 2 : 1)
     whole(const RowsCall call) {
   static_assert(kPack<T> == kOctet);
   const RowPacks<kKept> row(call.rows, call.cols / kOctet);
@@ -282,11 +288,6 @@ __global__ void __launch_bounds__(tile::most_row_threads(kKept), tile::row_block
       row.store(static_cast<T*>(call.sum.data), call.sum.row_stride, i, kept[i]);
     }
   }
-  // Asked for before the sums, which then hide how long they take.
-  Pack w[kKept];
-  Pack b[kKept];
-  load_parameters<T>(w, row, call.w, 1.0F);
-  load_parameters<T>(b, row, call.b, 0.0F);
 
   const Moments found = moments(
       call.eps, 0.0F,
@@ -297,7 +298,6 @@ __global__ void __launch_bounds__(tile::most_row_threads(kKept), tile::row_block
           unpack<T>(s, kept[i]);
           ROOFTILE_UNROLL for (int j = 0; j < kOctet; ++j) sum += s[j] * scale;
         }
-        keep_packed(kept);
         return row_sum(sum, scratch) / static_cast<float>(call.cols);
       },
       [&](float scale, float mean, auto& scratch) {
@@ -310,11 +310,15 @@ __global__ void __launch_bounds__(tile::most_row_threads(kKept), tile::row_block
             squares = fmaf(deviation, deviation, squares);
           }
         }
-        keep_packed(kept);
         return row_sum(squares, scratch);
       });
-  const float root = root_of(found.squares, call.cols, call.eps, found.scale);
+  const float root = root_of(found.squares, call.inverse, call.eps, found.scale);
 
+  // Not asked for before the sums: registers for more rows under way are worth more.
+  Pack w[kKept];
+  Pack b[kKept];
+  load_parameters<T>(w, row, call.w, 1.0F);
+  load_parameters<T>(b, row, call.b, 0.0F);
   ROOFTILE_UNROLL for (int i = 0; i < kKept; ++i) {
     float v[kOctet];
     float factor[kOctet];
@@ -346,15 +350,6 @@ RowsCall call_of(const RowsCall& fixed, const Arguments& args) {
   return call;
 }
 
-/// Whether all arguments have the same type, of 16 bits.
-bool has_one_packed_type(const Problem& problem) {
-  const DType dtype = problem.dtype("x");
-  return (dtype == DType::bf16 || dtype == DType::fp16) &&
-         std::ranges::all_of(problem.args, [&](const ArgChoice& arg) {
-           return !arg.is_present || arg.dtype == dtype;
-         });
-}
-
 bool has_whole_octets(const Arguments& args) {
   if (args["x"].extent(1) % 8 != 0) return false;
   for (const char* name : {"y", "sum", "x", "residual", "w", "b"})
@@ -370,18 +365,20 @@ Support supports(const Problem& problem, const DeviceProperties&) {
 Prepared prepare(const Problem& problem, Device&, const Config& config) {
   const std::int64_t kept = config.at("octets");
   const std::int64_t octets = octets_of(problem.axis("cols"));
-  const std::uint32_t threads =
-      row_threads(octets, kept, tile::most_row_threads(static_cast<int>(kept)));
+  const std::uint32_t threads = row_threads(octets, kept, most_threads(static_cast<int>(kept)));
   const LaunchShape shape = row_blocks(problem.axis("rows"), threads);
-  const bool is_packed = has_one_packed_type(problem) && octets <= kept * threads;
-  const GpuKernel whole = find_kernel(
-      sm90_rows_kernels, is_packed ? instance("whole", problem.dtype("x"), kept,
-                                              problem.has("residual") ? "true" : "false")
-                                   : "rows<" + std::to_string(kept) + ">");
+  const std::string type = packed_type(problem);
+  const std::string number = std::to_string(kept);
+  const GpuKernel whole =
+      find_kernel(sm90_rows_kernels, type == "void" || octets > kept * threads
+                                         ? "rows<" + number + ">"
+                                         : "whole<" + type + ", " + number +
+                                               (problem.has("residual") ? ", true>" : ", false>"));
   const GpuKernel any = find_kernel(sm90_rows_kernels, "rows<0>");
   const RowsCall fixed{.rows = problem.axis("rows"),
                        .cols = static_cast<int>(problem.axis("cols")),
-                       .eps = problem.number("eps"),
+                       .eps = static_cast<float>(problem.number("eps")),
+                       .inverse = 1.0F / static_cast<float>(problem.axis("cols")),
                        .has_pivot = !has_one_packed_type(problem)};
   return {.run = [=](const Context& context, const Arguments& args) {
     if (fixed.rows == 0) return;
@@ -410,11 +407,9 @@ const KernelDef sm90_rows{
 
 #define WHOLE_ENTRIES(type, kept) \
   ROOFTILE_KERNEL_ENTRY(whole<type, kept, false>), ROOFTILE_KERNEL_ENTRY(whole<type, kept, true>)
-#define WHOLE_ENTRIES_OF(type) \
-  WHOLE_ENTRIES(type, 1), WHOLE_ENTRIES(type, 2), WHOLE_ENTRIES(type, 4)
+#define WHOLE_ENTRIES_OF(type) WHOLE_ENTRIES(type, 1), WHOLE_ENTRIES(type, 4)
 ROOFTILE_KERNEL_TABLE(sm90_rows_kernels, ROOFTILE_KERNEL_ENTRY(rows<0>),
-                      ROOFTILE_KERNEL_ENTRY(rows<1>), ROOFTILE_KERNEL_ENTRY(rows<2>),
-                      ROOFTILE_KERNEL_ENTRY(rows<4>), WHOLE_ENTRIES_OF(bf16),
-                      WHOLE_ENTRIES_OF(fp16))
+                      ROOFTILE_KERNEL_ENTRY(rows<1>), ROOFTILE_KERNEL_ENTRY(rows<4>),
+                      WHOLE_ENTRIES_OF(bf16), WHOLE_ENTRIES_OF(fp16))
 
 }  // namespace rooftile::ops::layernorm

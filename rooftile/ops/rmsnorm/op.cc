@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "rooftile/base/parallel.h"
 #include "rooftile/base/text.h"
 #include "rooftile/formats/element.h"
 #include "rooftile/op/call.h"
@@ -14,31 +15,40 @@
 namespace rooftile::ops::rmsnorm {
 namespace {
 
+// What is normalised: with a residual the sum as it is stored, so that a later reader of it sees
+// the same.
+const Array& sum_of_inputs(const Problem& problem, Values& values) {
+  const Array& x = values["x"];
+  if (!problem.has("residual")) return x;
+  const Array& residual = values["residual"];
+  Array& sum = values["sum"];
+  const DType dtype = problem.dtype("sum");
+  for_each_element(sum.values.size(), [&](std::size_t i) {
+    sum.values[i] = round_to(dtype, x.values[i] + residual.values[i]);
+  });
+  return sum;
+}
+
 void meaning(const Problem& problem, Values& values) {
   const std::int64_t rows = problem.axis("rows");
   const std::int64_t cols = problem.axis("cols");
   const double eps = problem.number("eps");
   const double offset = problem.number("weight_offset");
   const bool is_early = problem.option("round") == "early";
-  Array& y = values["y"];
+  const DType dtype = problem.dtype("x");
   const Array& w = values["w"];
-  Array x = values["x"];
-  if (problem.has("residual")) {
-    // What is normalised is the sum as it is stored, so that a later reader of it sees the same.
-    for (std::int64_t i = 0; i < rows * cols; ++i)
-      x[i] = round_to(problem.dtype("sum"), x[i] + values["residual"][i]);
-    values["sum"].values = x.values;
-  }
-  for (std::int64_t r = 0; r < rows; ++r) {
+  Array& y = values["y"];
+  const Array& x = sum_of_inputs(problem, values);
+  for_each_row(rows, cols, [&](std::int64_t r) {
     double squares = 0;
     for (std::int64_t c = 0; c < cols; ++c) squares += x.at(r, c) * x.at(r, c);
     const double scale = 1 / std::sqrt(squares / static_cast<double>(cols) + eps);
     for (std::int64_t c = 0; c < cols; ++c) {
       double normalised = x.at(r, c) * scale;
-      if (is_early) normalised = round_to(problem.dtype("x"), normalised);
+      if (is_early) normalised = round_to(dtype, normalised);
       y.at(r, c) = normalised * (w[c] + offset);
     }
-  }
+  });
 }
 
 Cost cost(const Problem& problem, const Values*) {

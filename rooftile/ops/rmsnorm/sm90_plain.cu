@@ -26,8 +26,9 @@ struct PlainCall {
   tile::Matrix residual{};  // without data: none
   tile::Matrix w{};
   long long rows = 0, cols = 0;
-  double eps = 0;
-  float offset = 0;  // of w
+  float eps = 0;
+  float inverse = 0;  // 1 / cols
+  float offset = 0;   // of w
   bool rounds_early = false;
 };
 
@@ -63,7 +64,7 @@ __global__ void plain(const PlainCall call) {
     float total = sum_of_squares(s, r, call.cols, 1.0F, scratch);
     const float scale = range_scale(total, call.eps);
     if (scale != 1.0F) total = sum_of_squares(s, r, call.cols, scale, scratch_again);
-    const float root = root_of(total, call.cols, call.eps, scale);
+    const float root = root_of(total, call.inverse, call.eps, scale);
     for (long long c = threadIdx.x; c < call.cols; c += blockDim.x) {
       float value = load_element(s, r, c) * scale * root;
       if (call.rounds_early) value = round_element(call.x.type, value);
@@ -84,7 +85,8 @@ Prepared prepare(const Problem& problem, Device&, const Config&) {
   const LaunchShape shape = plain_row_blocks(problem.axis("rows"), problem.axis("cols"));
   const PlainCall fixed{.rows = problem.axis("rows"),
                         .cols = problem.axis("cols"),
-                        .eps = problem.number("eps"),
+                        .eps = static_cast<float>(problem.number("eps")),
+                        .inverse = 1.0F / static_cast<float>(problem.axis("cols")),
                         .offset = static_cast<float>(problem.number("weight_offset")),
                         .rounds_early = problem.option("round") == "early"};
   return {.run = [=](const Context& context, const Arguments& args) {

@@ -2,7 +2,6 @@
 // RMSNorm (Zhang and Sennrich, 2019) with a row in the registers of a warp or a block: 16 bytes a
 // load, x read once. Longer rows than registers hold are read again, from the cache.
 #include "rooftile/tile/kernel_table.h"
-#include "rooftile/tile/row_threads.h"
 
 #if ROOFTILE_DEVICE_CODE
 #include "rooftile/ops/sm90_range.h"
@@ -21,6 +20,11 @@ extern const KernelTable sm90_rows_kernels;
 
 namespace {
 
+// Threads of a row: more would leave too few registers to keep 4 packs of both.
+constexpr int most_threads(int kept, bool has_residual) {
+  return kept == 4 && has_residual ? 512 : 1024;
+}
+
 /// s = x, or sum = x + residual; all of one type, the strides of rows in elements.
 struct RowsCall {
   void* y = nullptr;
@@ -30,8 +34,9 @@ struct RowsCall {
   const void* w = nullptr;
   long long y_stride = 0, sum_stride = 0, x_stride = 0, residual_stride = 0;
   long long rows = 0, cols = 0;
-  double eps = 0;
-  float offset = 0;  // of w
+  float eps = 0;
+  float inverse = 0;  // 1 / cols
+  float offset = 0;   // of w
   bool w_is_f32 = false;
   bool rounds_early = false;
   bool is_aligned = false;    // every row of every matrix, to 16 bytes
@@ -141,7 +146,7 @@ struct Row {
 
 // A thread has packs threadIdx.x + i * blockDim.x of its row, of which it keeps kKept.
 template <class T, int kKept>
-__global__ void __launch_bounds__(tile::most_row_threads(kKept)) rows(const RowsCall call) {
+__global__ void __launch_bounds__(1024) rows(const RowsCall call) {
   __shared__ float scratch[kMostWarps];
   __shared__ float scratch_again[kMostWarps];
   const Row<T> row(call, static_cast<long long>(blockIdx.x) * blockDim.y + threadIdx.y);
@@ -167,7 +172,7 @@ __global__ void __launch_bounds__(tile::most_row_threads(kKept)) rows(const Rows
         add_squares<T>(squares, kept[i], scale);
     total = row_sum(squares, scratch_again);
   }
-  const float root = root_of(total, call.cols, call.eps, scale);
+  const float root = root_of(total, call.inverse, call.eps, scale);
 
   ROOFTILE_UNROLL for (int i = 0; i < kKept; ++i) row.write(kept[i], first + i * step, scale, root);
   for (long long at = beyond; at < row.cols; at += step)
@@ -176,8 +181,7 @@ __global__ void __launch_bounds__(tile::most_row_threads(kKept)) rows(const Rows
 
 // The same of rows that RowPacks can hold, and w of T: to the same bits.
 template <class T, int kKept, bool kHasResidual>
-__global__ void __launch_bounds__(tile::most_row_threads(kKept), tile::row_blocks_at_once(kKept))
-    whole(const RowsCall call) {
+__global__ void __launch_bounds__(most_threads(kKept, kHasResidual)) whole(const RowsCall call) {
   __shared__ float scratch[kMostWarps];
   __shared__ float scratch_again[kMostWarps];
   const RowPacks<kKept> row(call.rows, static_cast<int>(call.cols) / kPack<T>);
@@ -207,7 +211,7 @@ __global__ void __launch_bounds__(tile::most_row_threads(kKept), tile::row_block
         add_squares<T>(squares, kept[i], scale);
     total = row_sum(squares, scratch_again);
   }
-  const float root = root_of(total, call.cols, call.eps, scale);
+  const float root = root_of(total, call.inverse, call.eps, scale);
 
   const auto write = [&]<bool kRoundsEarly>() {
     ROOFTILE_UNROLL for (int i = 0; i < kKept; ++i) {
@@ -271,16 +275,19 @@ Prepared prepare(const Problem& problem, Device&, const Config& config) {
   const std::int64_t cols = problem.axis("cols");
   const std::int64_t bytes = cols * info(dtype).unit_bytes;
   const std::int64_t kept = config.at("packs");
-  const std::uint32_t threads = threads_of_row(bytes, kept);
+  const bool has_residual = problem.has("residual");
+  const std::uint32_t threads =
+      row_threads((bytes + 15) / 16, kept, most_threads(static_cast<int>(kept), has_residual));
   const LaunchShape shape = row_blocks(problem.axis("rows"), threads);
   const GpuKernel any = find_kernel(sm90_rows_kernels, instance("rows", dtype, kept));
-  const GpuKernel whole =
-      find_kernel(sm90_rows_kernels,
-                  instance("whole", dtype, kept, problem.has("residual") ? "true" : "false"));
-  const bool can_be_whole = is_held_whole(bytes, kept, threads) && problem.dtype("w") == dtype;
+  const GpuKernel whole = find_kernel(
+      sm90_rows_kernels, instance("whole", dtype, kept, has_residual ? "true" : "false"));
+  const bool can_be_whole =
+      bytes % 16 == 0 && bytes / 16 <= kept * threads && problem.dtype("w") == dtype;
   const RowsCall fixed{.rows = problem.axis("rows"),
                        .cols = cols,
-                       .eps = problem.number("eps"),
+                       .eps = static_cast<float>(problem.number("eps")),
+                       .inverse = 1.0F / static_cast<float>(problem.axis("cols")),
                        .offset = static_cast<float>(problem.number("weight_offset")),
                        .w_is_f32 = problem.dtype("w") == DType::f32,
                        .rounds_early = problem.option("round") == "early"};
@@ -316,7 +323,7 @@ const KernelDef sm90_rows{
 #define ROWS_ENTRIES(type, kept)                                                            \
   ROOFTILE_KERNEL_ENTRY(rows<type, kept>), ROOFTILE_KERNEL_ENTRY(whole<type, kept, false>), \
       ROOFTILE_KERNEL_ENTRY(whole<type, kept, true>)
-#define ROWS_ENTRIES_OF(type) ROWS_ENTRIES(type, 1), ROWS_ENTRIES(type, 2), ROWS_ENTRIES(type, 4)
+#define ROWS_ENTRIES_OF(type) ROWS_ENTRIES(type, 1), ROWS_ENTRIES(type, 4)
 ROOFTILE_KERNEL_TABLE(sm90_rows_kernels, ROWS_ENTRIES_OF(float), ROWS_ENTRIES_OF(bf16),
                       ROWS_ENTRIES_OF(fp16))
 

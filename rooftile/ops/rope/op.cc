@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "rooftile/base/parallel.h"
 #include "rooftile/op/registry.h"
 #include "rooftile/ops/rope/cases.h"
 #include "rooftile/ops/rope/frequencies.h"
@@ -18,14 +19,16 @@ void meaning(const Problem& problem, Values& values) {
   const auto pairs = static_cast<std::int64_t>(turns.size());
   const std::int64_t heads = problem.axis("heads");
   const std::int64_t head_dim = problem.axis("head_dim");
+  const Array& positions = values["positions"];
+  const Array* const factors = problem.has("freq_factors") ? &values["freq_factors"] : nullptr;
   const Array& x = values["x"];
   Array& y = values["y"];
   y.values = x.values;
   y.magnitude.assign(x.values.size(), 0);
-  for (std::int64_t t = 0; t < problem.axis("tokens"); ++t)
+  for_each_row(problem.axis("tokens"), heads * head_dim, [&](std::int64_t t) {
     for (std::int64_t i = 0; i < pairs; ++i) {
-      double angle = values["positions"][t] * turns[static_cast<std::size_t>(i)];
-      if (problem.has("freq_factors")) angle /= values["freq_factors"][i];
+      double angle = positions[t] * turns[static_cast<std::size_t>(i)];
+      if (factors != nullptr) angle /= (*factors)[i];
       const double c = factor * std::cos(angle);
       const double s = factor * std::sin(angle);
       for (std::int64_t h = 0; h < heads; ++h) {
@@ -38,6 +41,7 @@ void meaning(const Problem& problem, Values& values) {
           y.magnitude[static_cast<std::size_t>(j)] = factor * (std::abs(x[a]) + std::abs(x[b]));
       }
     }
+  });
 }
 
 // The elements that are not rotated are copied, but for a call in place.

@@ -6,6 +6,7 @@
 #include <numeric>
 #include <set>
 
+#include "rooftile/base/parallel.h"
 #include "rooftile/ops/sample/settings.h"
 
 namespace rooftile::ops::sample {
@@ -124,14 +125,14 @@ struct Row {
 void meaning(const Problem& problem, Values& values) {
   Array& ids = values["ids"];
   ids.also_right.assign(ids.values.size(), {});
-  for (std::int64_t r = 0; r < problem.axis("rows"); ++r) {
+  for_each_row(problem.axis("rows"), problem.axis("cols"), [&](std::int64_t r) {
     const Settings settings = settings_of(problem, values, r);
     const std::vector<float> logits = penalised_logits(problem, values, settings, r);
     ids[r] = kNoToken;
-    if (!settings.is_valid() || !can_be_drawn_from(logits)) continue;
+    if (!settings.is_valid() || !can_be_drawn_from(logits)) return;
     if (settings.is_greedy()) {
       ids[r] = static_cast<double>(std::ranges::max_element(logits) - logits.begin());
-      continue;
+      return;
     }
     const Row row(settings, logits);
     std::size_t chosen = 0;
@@ -144,7 +145,7 @@ void meaning(const Problem& problem, Values& values) {
         row.draw(count, 4 * row.slack, other, right);
     ids[r] = static_cast<double>(chosen);
     ids.also_right[static_cast<std::size_t>(r)] = {right.begin(), right.end()};
-  }
+  });
 }
 
 }  // namespace rooftile::ops::sample

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <iterator>
 
+#include "rooftile/base/parallel.h"
 #include "rooftile/base/text.h"
 #include "rooftile/formats/element.h"
 #include "rooftile/op/call.h"
@@ -31,9 +32,12 @@ void meaning(const Problem& problem, Values& values) {
   const auto alpha = static_cast<float>(problem.number("alpha"));
   const Overflow overflow =
       problem.option("overflow") == "special" ? Overflow::to_special : Overflow::saturate;
+  const DType dtype = problem.dtype("y");
+  const Array& x = values["x"];
   Array& y = values["y"];
-  for (std::size_t i = 0; i < y.values.size(); ++i)
-    y.values[i] = bounded(problem.dtype("y"), double{alpha} * values["x"].values[i], overflow);
+  for_each_element(y.values.size(), [&](std::size_t i) {
+    y.values[i] = bounded(dtype, double{alpha} * x.values[i], overflow);
+  });
 }
 
 Cost cost(const Problem& problem, const Values*) {

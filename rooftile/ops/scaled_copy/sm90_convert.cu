@@ -20,9 +20,9 @@ namespace {
 
 using namespace tile;
 
-template <int kEach>
+template <class T, int kEach>
 __global__ void __launch_bounds__(256, 4) vector(const OctetMap<1> map, const float alpha) {
-  map_octets<kEach>(map, [alpha](float(&v)[1][kOctet]) {
+  map_octets<T, kEach>(map, [alpha](float(&v)[1][kOctet]) {
     ROOFTILE_UNROLL for (int j = 0; j < kOctet; ++j) v[0][j] = alpha * v[0][j];
   });
 }
@@ -34,7 +34,7 @@ __global__ void __launch_bounds__(256, 4) vector(const OctetMap<1> map, const fl
 namespace {
 
 Prepared prepare(const Problem& problem, Device&, const Config& config) {
-  const OctetKernels kernels = octet_kernels(sm90_convert_kernels, config);
+  const OctetKernels kernels = octet_kernels(sm90_convert_kernels, problem, config);
   OctetBlocks blocks = octet_blocks(problem, {"y", "x"}, config.at("octets"));
   blocks.saturates = problem.option("overflow") == "saturate";
   const auto alpha = static_cast<float>(problem.number("alpha"));
@@ -59,7 +59,9 @@ const KernelDef sm90_convert{
 
 #endif
 
-ROOFTILE_KERNEL_TABLE(sm90_convert_kernels, ROOFTILE_KERNEL_ENTRY(vector<0>),
-                      ROOFTILE_KERNEL_ENTRY(vector<1>), ROOFTILE_KERNEL_ENTRY(vector<2>))
+#define VECTOR_ENTRIES(type) \
+  ROOFTILE_KERNEL_ENTRY(vector<type, 1>), ROOFTILE_KERNEL_ENTRY(vector<type, 2>)
+ROOFTILE_KERNEL_TABLE(sm90_convert_kernels, ROOFTILE_KERNEL_ENTRY(vector<void, 0>),
+                      VECTOR_ENTRIES(void), VECTOR_ENTRIES(bf16), VECTOR_ENTRIES(fp16))
 
 }  // namespace rooftile::ops::scaled_copy

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 
+#include "rooftile/base/parallel.h"
 #include "rooftile/base/text.h"
 #include "rooftile/op/call.h"
 #include "rooftile/op/registry.h"
@@ -23,28 +24,31 @@ std::int64_t length_of(const Problem& problem, const Values& values, std::int64_
 
 void meaning(const Problem& problem, Values& values) {
   const double scale = problem.number("scale");
+  const std::int64_t cols = problem.axis("cols");
   const Array& x = values["x"];
   Array& y = values["y"];
-  y.magnitude.assign(y.values.size(), 0);
-  for (std::int64_t r = 0; r < problem.axis("rows"); ++r) {
+  y.magnitude.resize(y.values.size());
+  for_each_row(problem.axis("rows"), cols, [&](std::int64_t r) {
+    const double* const from = x.values.data() + r * cols;
+    double* const to = y.values.data() + r * cols;
+    double* const magnitude = y.magnitude.data() + r * cols;
     const std::int64_t length = length_of(problem, values, r);
     double most = -std::numeric_limits<double>::infinity();
-    for (std::int64_t c = 0; c < length; ++c) most = std::max(most, x.at(r, c));
+    for (std::int64_t c = 0; c < length; ++c) most = std::max(most, from[c]);
     double sum = 0;
     // A NaN or a +inf in the row makes the sum NaN, and so the row.
-    for (std::int64_t c = 0; c < length; ++c)
-      if (x.at(r, c) != -std::numeric_limits<double>::infinity())
-        sum += std::exp(scale * (x.at(r, c) - most));
-    for (std::int64_t c = 0; c < problem.axis("cols"); ++c) {
-      const bool is_chosen = c < length && sum != 0;
-      const double exponent = is_chosen ? scale * (x.at(r, c) - most) : 0;
-      const double value = is_chosen ? std::exp(exponent) / sum : 0;
-      y.at(r, c) = value;
-      // An exponent t is rounded to an f32, which changes exp(t) by a relative |t|u.
-      const double spread = std::isfinite(exponent) ? 1 + std::abs(exponent) : 1;
-      y.magnitude[static_cast<std::size_t>(r * problem.axis("cols") + c)] = value * spread;
+    for (std::int64_t c = 0; c < length; ++c) {
+      to[c] = std::exp(scale * (from[c] - most));
+      if (from[c] != -std::numeric_limits<double>::infinity()) sum += to[c];
     }
-  }
+    for (std::int64_t c = 0; c < cols; ++c) {
+      const bool is_chosen = c < length && sum != 0;
+      const double exponent = is_chosen ? scale * (from[c] - most) : 0;
+      to[c] = is_chosen ? to[c] / sum : 0;
+      // An exponent t is rounded to an f32, which changes exp(t) by a relative |t|u.
+      magnitude[c] = to[c] * (std::isfinite(exponent) ? 1 + std::abs(exponent) : 1);
+    }
+  });
 }
 
 Cost cost(const Problem& problem, const Values* data) {

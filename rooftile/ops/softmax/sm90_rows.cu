@@ -2,7 +2,6 @@
 // Softmax with a row in the registers of a warp or a block: 16 bytes a load, x read once, each
 // exponential computed once. Longer rows than registers hold are read again, from the cache.
 #include "rooftile/tile/kernel_table.h"
-#include "rooftile/tile/row_threads.h"
 
 #if ROOFTILE_DEVICE_CODE
 #include "rooftile/tile/elements.h"
@@ -101,7 +100,7 @@ __device__ float sum_of(const float (&e)[kPack<T>]) {
 
 // A thread has packs threadIdx.x + i * blockDim.x of its row, of which it keeps kKept.
 template <class T, int kKept>
-__global__ void __launch_bounds__(tile::most_row_threads(kKept)) rows(const RowsCall call) {
+__global__ void __launch_bounds__(1024) rows(const RowsCall call) {
   __shared__ float scratch_most[kMostWarps];
   __shared__ float scratch_sum[kMostWarps];
   const Row<T> row(call, static_cast<long long>(blockIdx.x) * blockDim.y + threadIdx.y);
@@ -138,8 +137,7 @@ __global__ void __launch_bounds__(tile::most_row_threads(kKept)) rows(const Rows
 
 // The same of rows without lengths that RowPacks can hold: to the same bits.
 template <class T, int kKept>
-__global__ void __launch_bounds__(tile::most_row_threads(kKept), tile::row_blocks_at_once(kKept))
-    whole(const RowsCall call) {
+__global__ void __launch_bounds__(1024) whole(const RowsCall call) {
   __shared__ float scratch_most[kMostWarps];
   __shared__ float scratch_sum[kMostWarps];
   const RowPacks<kKept> row(call.rows, static_cast<int>(call.cols) / kPack<T>);
@@ -187,11 +185,12 @@ Prepared prepare(const Problem& problem, Device&, const Config& config) {
   const std::int64_t cols = problem.axis("cols");
   const std::int64_t bytes = cols * info(dtype).unit_bytes;
   const std::int64_t kept = config.at("packs");
-  const std::uint32_t threads = threads_of_row(bytes, kept);
+  const std::uint32_t threads = row_threads((bytes + 15) / 16, kept);
   const LaunchShape shape = row_blocks(problem.axis("rows"), threads);
   const GpuKernel any = find_kernel(sm90_rows_kernels, instance("rows", dtype, kept));
   const GpuKernel whole = find_kernel(sm90_rows_kernels, instance("whole", dtype, kept));
-  const bool can_be_whole = is_held_whole(bytes, kept, threads) && !problem.has("lengths");
+  const bool can_be_whole =
+      bytes % 16 == 0 && bytes / 16 <= kept * threads && !problem.has("lengths");
   const RowsCall fixed{.rows = problem.axis("rows"),
                        .cols = cols,
                        .factor = static_cast<float>(problem.number("scale")) * tile::kLog2E};
@@ -236,7 +235,7 @@ const KernelDef sm90_rows{
 
 #define ROWS_ENTRIES(type, kept) \
   ROOFTILE_KERNEL_ENTRY(rows<type, kept>), ROOFTILE_KERNEL_ENTRY(whole<type, kept>)
-#define ROWS_ENTRIES_OF(type) ROWS_ENTRIES(type, 1), ROWS_ENTRIES(type, 2), ROWS_ENTRIES(type, 4)
+#define ROWS_ENTRIES_OF(type) ROWS_ENTRIES(type, 1), ROWS_ENTRIES(type, 4)
 ROOFTILE_KERNEL_TABLE(sm90_rows_kernels, ROWS_ENTRIES_OF(float), ROWS_ENTRIES_OF(bf16),
                       ROWS_ENTRIES_OF(fp16))
 

@@ -2,6 +2,7 @@
 // The declaration of transpose, and its typed call.
 #include "rooftile/op/op.h"
 
+#include "rooftile/base/parallel.h"
 #include "rooftile/op/call.h"
 #include "rooftile/op/registry.h"
 #include "rooftile/ops/catalogue.h"
@@ -11,9 +12,12 @@ namespace rooftile::ops::transpose {
 namespace {
 
 void meaning(const Problem& problem, Values& values) {
-  for (std::int64_t r = 0; r < problem.axis("rows"); ++r)
-    for (std::int64_t c = 0; c < problem.axis("cols"); ++c)
-      values["y"].at(c, r) = values["x"].at(r, c);
+  const std::int64_t rows = problem.axis("rows");
+  const Array& x = values["x"];
+  Array& y = values["y"];
+  for_each_row(problem.axis("cols"), rows, [&](std::int64_t c) {
+    for (std::int64_t r = 0; r < rows; ++r) y.at(c, r) = x.at(r, c);
+  });
 }
 
 Cost cost(const Problem& problem, const Values*) {

@@ -86,26 +86,32 @@ enum class StrongScope : uint8_t { cluster, device, system };
       asm volatile(ptx ".sys.add.u32 [%0], %1;" ::"l"(address), "r"(value) : "memory");     \
   }
 #else
-#define ROOFTILE_STRONG_LOAD(name, ptx, acquires)                             \
-  template <StrongScope = StrongScope::device, class T>                       \
-  inline T name(const T* address) {                                           \
-    return sim::from_bits<T>(sim::strong_load(address, sizeof(T), acquires)); \
+constexpr sim::Scope sim_scope(StrongScope scope) {
+  return scope == StrongScope::cluster  ? sim::Scope::cluster
+         : scope == StrongScope::device ? sim::Scope::device
+                                        : sim::Scope::system;
+}
+#define ROOFTILE_STRONG_LOAD(name, ptx, acquires)                                                \
+  template <StrongScope kScope = StrongScope::device, class T>                                   \
+  inline T name(const T* address) {                                                              \
+    return sim::from_bits<T>(sim::strong_load(address, sizeof(T), acquires, sim_scope(kScope))); \
   }
-#define ROOFTILE_STRONG_STORE(name, ptx, releases)                        \
-  template <StrongScope = StrongScope::device, class T>                   \
-  inline void name(T* address, T value) {                                 \
-    sim::strong_store(address, sizeof(T), sim::bits_of(value), releases); \
+#define ROOFTILE_STRONG_STORE(name, ptx, releases)                                           \
+  template <StrongScope kScope = StrongScope::device, class T>                               \
+  inline void name(T* address, T value) {                                                    \
+    sim::strong_store(address, sizeof(T), sim::bits_of(value), releases, sim_scope(kScope)); \
   }
-#define ROOFTILE_STRONG_ADD(name, ptx)                                                             \
-  template <StrongScope = StrongScope::device>                                                     \
-  inline uint32_t name(uint32_t* address, uint32_t value) {                                        \
-    return static_cast<uint32_t>(                                                                  \
-        sim::atomic(sim::Atomic::add, sim::Number::unsigned_integer, 4, address, value, 0, true)); \
+#define ROOFTILE_STRONG_ADD(name, ptx)                                                           \
+  template <StrongScope kScope = StrongScope::device>                                            \
+  inline uint32_t name(uint32_t* address, uint32_t value) {                                      \
+    return static_cast<uint32_t>(sim::atomic(sim::Atomic::add, sim::Number::unsigned_integer, 4, \
+                                             address, value, 0, true, sim_scope(kScope)));       \
   }
-#define ROOFTILE_STRONG_REDUCE(name, ptx)                                                     \
-  template <StrongScope = StrongScope::device>                                                \
-  inline void name(uint32_t* address, uint32_t value) {                                       \
-    sim::atomic(sim::Atomic::add, sim::Number::unsigned_integer, 4, address, value, 0, true); \
+#define ROOFTILE_STRONG_REDUCE(name, ptx)                                                    \
+  template <StrongScope kScope = StrongScope::device>                                        \
+  inline void name(uint32_t* address, uint32_t value) {                                      \
+    sim::atomic(sim::Atomic::add, sim::Number::unsigned_integer, 4, address, value, 0, true, \
+                sim_scope(kScope));                                                          \
   }
 #endif
 

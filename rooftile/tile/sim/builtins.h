@@ -9,6 +9,8 @@
 
 #include <type_traits>
 
+#include "rooftile/tile/sim/launch_bounds.h"
+#include "rooftile/tile/sim/memory.h"
 #include "rooftile/tile/sim/runtime.h"
 #include "rooftile/tile/sim/vector_types.h"
 
@@ -19,7 +21,6 @@
 #define __grid_constant__
 #define __forceinline__ inline __attribute__((always_inline))
 #define __noinline__  // the host's headers write __attribute__((__noinline__))
-#define __launch_bounds__(...)
 // Why not alignas: it may not stand behind __shared__, where CUDA's may.
 #define __align__(n) __attribute__((aligned(n)))
 // Why: one OS thread runs a block at a time, so its thread-local variables are the block's.

@@ -105,4 +105,6 @@ inline unsigned __funnelshift_l(unsigned low, unsigned high, unsigned shift) {
 // The host's versions have other bits than CUDA's: a use is an error of the compiler, with its
 // line.
 #pragma GCC poison expf exp2f exp10f expm1f logf log2f log10f log1pf sinf cosf tanf tanhf sinhf coshf
+#pragma GCC poison __expf __exp10f __logf __log2f __log10f __sinf __cosf __tanf __tanhf __sincosf __powf
+#pragma GCC poison __fdividef __frsqrt_rn __saturatef asinhf acoshf atanhf
 #pragma GCC poison asinf acosf atanf atan2f powf cbrtf erff erfcf lgammaf tgammaf hypotf sincosf rsqrtf

@@ -5,10 +5,12 @@
 
 #include <stdint.h>
 
+#include <type_traits>
 #include <utility>
 
 #include "rooftile/base/api.h"
 #include "rooftile/tile/kernel_table.h"
+#include "rooftile/tile/sim/launch_bounds.h"
 #include "rooftile/tile/tensor_map.h"
 
 namespace rooftile {
@@ -106,10 +108,10 @@ enum class Number : uint8_t {
 };
 /// `bytes` is 2, 4 or 8. Returns the old value. `ordered`: acquire and release, not relaxed.
 uint64_t atomic(Atomic op, Number type, int bytes, void* address, uint64_t value, uint64_t compare,
-                bool ordered);
+                bool ordered, Scope scope = Scope::device);
 /// ld.acquire, ld.relaxed, st.release: strong accesses, that race with nothing strong.
-uint64_t strong_load(const void* address, int bytes, bool acquire);
-void strong_store(void* address, int bytes, uint64_t value, bool release);
+uint64_t strong_load(const void* address, int bytes, bool acquire, Scope scope);
+void strong_store(void* address, int bytes, uint64_t value, bool release, Scope scope);
 /// Lets other threads run: what a loop that waits for memory calls.
 void yield();
 uint64_t clock();
@@ -119,6 +121,9 @@ uint64_t clock();
 [[noreturn]] void unsupported(const char* feature);
 
 // --- entries
+/// CUDA C++ Programming Guide, "Function Parameters": of sm_70 and later, since CUDA 12.1.
+constexpr size_t kMostParameterBytes = 32764;
+
 template <auto kKernel, class... Parameters>
 void call(void** args) {
   [&]<std::size_t... i>(std::index_sequence<i...>) {
@@ -126,10 +131,25 @@ void call(void** args) {
   }(std::index_sequence_for<Parameters...>{});
 }
 
+/// Where nvcc puts parameters: each at a multiple of its alignment.
+template <class... Parameters>
+constexpr size_t parameter_bytes() {
+  size_t bytes = 0;
+  ((bytes = (bytes + alignof(Parameters) - 1) / alignof(Parameters) * alignof(Parameters) +
+            sizeof(Parameters)),
+   ...);
+  return bytes;
+}
+
 template <auto kKernel, class... Parameters>
 KernelEntry entry(const char* name, void (*)(Parameters...)) {
+  static_assert(parameter_bytes<Parameters...>() <= kMostParameterBytes,
+                "a kernel has at most 32764 bytes of parameters");
+  static_assert((std::is_trivially_copyable_v<Parameters> && ...),
+                "the parameters of a kernel are copied byte by byte");
   return {name, kernel_table::Signature<Parameters...>::kText.chars,
-          reinterpret_cast<const void*>(&call<kKernel, Parameters...>)};
+          reinterpret_cast<const void*>(&call<kKernel, Parameters...>), nullptr,
+          launch_bound(reinterpret_cast<const void*>(kKernel))};
 }
 
 }  // namespace sim

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+// Blocks of a grid that work together: right kernels have no findings, and none that comes of the
+// host's own timing; faults are found under every schedule.
+#include <gtest/gtest.h>
+
+#include "tests/sim/sim_test_support.h"
+
+extern const rooftile::KernelTable idiom_kernels;
+
+namespace rooftile::sim_test {
+namespace {
+
+constexpr std::uint32_t kBlocks = 4;
+
+SimLaunch run(const SimOptions& options, const std::string& kernel, std::uint32_t blocks) {
+  Simulated sim;
+  sim.device->set_options(options);
+  const std::int64_t count = blocks * 128;
+  const auto* in = static_cast<const float*>(
+      sim.memory(std::vector<float>(static_cast<std::size_t>(count), 1.0f)));
+  auto* out = sim.memory<float>(count);
+  if (kernel.starts_with("two_groups")) return sim.run(idiom_kernels, kernel, {{1}, {32}}, in, out);
+  return sim.run(idiom_kernels, kernel, {{blocks}, {128}}, in, out,
+                 sim.memory(std::vector<unsigned>(blocks + 64, 0)), sim.memory<float>(2 * count));
+}
+
+struct Idiom {
+  const char* kernel;
+  int faults;
+};
+constexpr Idiom kIdioms[] = {{"last_block_adds", 5},
+                             {"rounds_of_grid", 5},
+                             {"running_sum", 3},
+                             {"in_turn", 2},
+                             {"two_groups", 1}};
+
+std::string with_fault(const Idiom& idiom, int fault) {
+  return std::string(idiom.kernel) + "<" + std::to_string(fault) + ">";
+}
+
+TEST(SimIdiom, RightOnesHaveNoFindings) {
+  for (const Idiom& idiom : kIdioms)
+    for (const SimOptions& options : schedules(10))
+      EXPECT_EQ(findings(run(options, with_fault(idiom, 0), kBlocks)), "")
+          << idiom.kernel << ", " << text(options);
+}
+
+TEST(SimIdiom, FaultsAreFound) {
+  for (const Idiom& idiom : kIdioms)
+    for (int fault = 1; fault <= idiom.faults; ++fault)
+      for (const SimOptions& options : schedules(4))
+        EXPECT_FALSE(run(options, with_fault(idiom, fault), kBlocks).findings.empty())
+            << with_fault(idiom, fault) << ", " << text(options);
+}
+
+// More threads of the host than it has processors: one that waits may not have looked again.
+TEST(SimIdiom, WaitingIsNoLivelockWhileOthersWork) {
+  constexpr std::uint32_t kManyBlocks = 40;
+  for (int i = 0; i < 40; ++i) {
+    SimOptions options;
+    options.os_threads = 16;
+    EXPECT_EQ(findings(run(options, "running_sum<0>", kManyBlocks)), "");
+  }
+}
+
+// A launch that is stopped leaves many blocks behind that wait.
+TEST(SimIdiom, LivelocksOfManyBlocksAreFound) {
+  SimOptions options;
+  for (options.os_threads = 1; options.os_threads <= 4; ++options.os_threads)
+    EXPECT_TRUE(has(run(options, "never_written", kBlocks), FindingKind::livelock));
+}
+
+}  // namespace
+}  // namespace rooftile::sim_test
