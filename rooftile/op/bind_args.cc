@@ -2,6 +2,7 @@
 #include "rooftile/op/bind_args.h"
 
 #include <algorithm>
+#include <cstdint>
 
 #include "rooftile/base/error.h"
 #include "rooftile/base/text.h"
@@ -190,6 +191,19 @@ void add_alias(const OpDef& op, std::span<const TensorView> views, std::size_t i
   }
 }
 
+// Bytes from the last address that is aligned as device memory is, to 16.
+std::int64_t bytes_beyond_alignment(const TensorView& view) {
+  return static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(view.data) % 16);
+}
+
+void check_address(const std::string& arg, const TensorView& view) {
+  const DTypeInfo& type = info(view.dtype);
+  if (!view.is_present() || type.is_packed() || num_elements(view.shape) == 0) return;
+  if (bytes_beyond_alignment(view) % type.unit_bytes != 0)
+    fail_input("argument '" + arg + "': its address is no multiple of the " +
+               std::to_string(type.unit_bytes) + " bytes of " + std::string(name(view.dtype)));
+}
+
 void check_scaling(const ArgChoice& choice, const TensorView& view) {
   if ((view.scaling != nullptr) != choice.scaling.has_value())
     fail_input("argument '" + choice.name + "' " +
@@ -262,6 +276,11 @@ void add_view(const OpDef& op, std::span<const TensorView> views, std::size_t in
   for (const std::int64_t stride : view.strides) strides.push_back(std::to_string(stride));
   if (!info(view.dtype).is_packed() || info(view.dtype).is_block())
     assignments.emplace_back(arg.name + ".stride", join(strides, ","));
+  check_address(arg.name, view);
+  if (const std::int64_t bytes = bytes_beyond_alignment(view);
+      bytes != 0 && !info(view.dtype).is_packed())
+    assignments.emplace_back(arg.name + ".offset",
+                             std::to_string(bytes / info(view.dtype).unit_bytes));
   if (view.scaling != nullptr) add_scaling(arg.name, *view.scaling, assignments);
   if (arg.role != Role::in) add_alias(op, views, index, assignments);
 }
@@ -281,6 +300,7 @@ void check_view(const ArgChoice& choice, const TensorView& view) {
     if (view.shape[i] > 1 && view.strides[i] != choice.strides[i])
       fail_input("argument '" + choice.name + "' has strides " + to_string(view.strides) +
                  ", the plan was prepared for " + to_string(choice.strides));
+  check_address(choice.name, view);
   check_scaling(choice, view);
 }
 

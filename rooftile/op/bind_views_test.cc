@@ -85,7 +85,7 @@ TEST(Views, ThatDoNotOverlapAreTaken) {
   EXPECT_EQ(refusal_of("rows=1 cols=32 y.stride=0,1"), "") << "one row is its own";
 }
 
-// pytorch/pytorch#116333: the stride of an extent of 1 is arbitrary and must not matter.
+// The stride of an extent of 1 is arbitrary and must not matter.
 TEST(Views, HaveUsualStridesWhereTheExtentIsOne) {
   EXPECT_EQ(test_problem("rows=1 cols=32 x.stride=999,1").arg("x").strides, (Dims{32, 1}));
   EXPECT_EQ(test_problem("rows=4 cols=1 x.stride=1,4").arg("x").strides, (Dims{1, 1}));
@@ -93,7 +93,7 @@ TEST(Views, HaveUsualStridesWhereTheExtentIsOne) {
             (Dims{1, 1}));
 }
 
-// ROCm/triton#944: an offset beyond 2^31 with few elements is a valid view.
+// An offset beyond 2^31 with few elements is a valid view.
 TEST(Views, MayReachBeyond2To31) {
   const Problem problem = test_problem("rows=64 cols=8 x.stride=67108864,1");
   EXPECT_GT(offset_range(problem.arg("x").shape, problem.arg("x").strides).greatest,
@@ -119,6 +119,27 @@ class Tensors : public testing::Test {
   TensorView y = TensorView::contiguous(y_.data(), DType::f32, {2, 3});
   TensorView x = TensorView::contiguous(x_.data(), DType::f32, {2, 3});
 };
+
+// What needs aligned addresses must not be chosen for others.
+TEST_F(Tensors, HaveTheOffsetOfTheirAddress) {
+  const auto offset_at = [&](int element, DType dtype) {
+    TensorView from = TensorView::contiguous(x_.data() + element, dtype, {2, 3});
+    return rooftile::bind(test_op(), views(y, from), {}).arg("x").offset;
+  };
+  EXPECT_EQ(offset_at(0, DType::f32), 0);
+  EXPECT_EQ(offset_at(1, DType::f32), 1);
+  EXPECT_EQ(offset_at(7, DType::f32), 3);
+  EXPECT_EQ(offset_at(8, DType::f32), 0);
+  EXPECT_EQ(offset_at(1, DType::bf16), 2);
+}
+
+TEST_F(Tensors, OfAddressesBetweenElementsAreRefused) {
+  TensorView between = x;
+  between.data = reinterpret_cast<char*>(x_.data()) + 2;
+  EXPECT_THAT(refusal(views(y, between)),
+              HasSubstr("argument 'x': its address is no multiple of the 4 bytes of f32"));
+  EXPECT_THAT(refusal(views(between, x)), HasSubstr("argument 'y'"));
+}
 
 TEST_F(Tensors, PoseAProblem) {
   const std::vector<OptionValue> options{{"factor", "3"}};

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The warp-specialised kernel on the simulated H200 gives the bits that an H200 gave; and the tuned
 // records that come with the library are of kernels and configurations that it has.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -13,6 +14,7 @@
 #include "rooftile/op/registry.h"
 #include "rooftile/op/tuned.h"
 #include "rooftile/ops/catalogue.h"
+#include "rooftile/ops/gemm/gemm.h"
 #include "tests/sim/h200_data.h"
 
 namespace rooftile {
@@ -58,6 +60,31 @@ TEST(GemmSm90, WarpSpecialisedHasTheBitsOfAnH200) {
     EXPECT_EQ(counters[SimCounter::wgmma_multiply_adds], 512u * 512 * 512);
     EXPECT_EQ(counters[SimCounter::shared_store_conflicts], 0u);
     EXPECT_EQ(counters[SimCounter::tma_store_bytes], bytes);
+  }
+}
+
+// A slice of a larger tensor stands where TMA cannot load it: another kernel takes it.
+TEST(GemmSm90, TakesAddressesThatTmaDoesNot) {
+  const TestCache cache;
+  const std::unique_ptr<SimDevice> device = make_sim_device("h200");
+  const std::unique_ptr<Stream> stream = device->make_stream();
+  constexpr std::int64_t kSize = 32;
+  const std::vector<std::uint16_t> ones(kSize * kSize + 8, 0x3f80);
+  const DeviceMemory a(*device, std::ssize(ones) * 2);
+  const DeviceMemory d(*device, std::ssize(ones) * 2);
+  device->copy_to_device(*stream, a.data(), ones.data(), a.bytes());
+  for (const int offset : {0, 1}) {
+    const auto view = [&](void* data) {
+      TensorView matrix = TensorView::contiguous(static_cast<std::uint16_t*>(data) + offset,
+                                                 DType::bf16, {kSize, kSize});
+      matrix.device = device->device_id();
+      return matrix;
+    };
+    gemm(*stream, view(d.data()), view(a.data()), transposed(view(a.data())));
+    std::vector<std::uint16_t> got(kSize * kSize);
+    device->copy_to_host(*stream, got.data(), view(d.data()).data, std::ssize(got) * 2);
+    stream->synchronise();
+    EXPECT_THAT(got, testing::Each(0x4200)) << "32, at offset " << offset;
   }
 }
 
