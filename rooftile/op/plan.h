@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "rooftile/base/api.h"
 #include "rooftile/op/kernel.h"
@@ -33,6 +34,7 @@ class Plan {
   Problem problem_;
   Config config_;
   Prepared prepared_;
+  std::vector<std::int64_t> dense_bytes_{};  // of each argument; 0 where its memory has gaps
 };
 
 }  // namespace rooftile

@@ -98,6 +98,30 @@ TEST_F(PlanTest, RefusesSharedMemoryThatItWasNotMadeFor) {
   EXPECT_THAT(x_, ElementsAre(2, 4, 6, 8, 10, 12));
 }
 
+// Two slices of one buffer that overlap: neither in place nor apart.
+TEST_F(PlanTest, RefusesMemoryThatOverlapsInPart) {
+  std::vector<float> memory(16);
+  const Plan plan = plan_of("rows=2 cols=3");
+  const auto at = [&](int element) { return view(memory.data() + element, {2, 3}); };
+  for (const int element : {1, 5})
+    EXPECT_THAT(refusal(plan, {at(element), at(0), {}, {}, {}, {}}),
+                HasSubstr("output 'y' overlaps 'x' in part"));
+  EXPECT_THAT(refusal(plan, {at(4), at(8), {}, {}, {}, {}}), HasSubstr("overlaps 'x'"));
+  EXPECT_EQ(refusal(plan, {at(6), at(0), {}, {}, {}, {}}), "") << "one behind the other";
+  EXPECT_EQ(refusal(plan, {at(0), at(6), {}, {}, {}, {}}), "");
+}
+
+// The halves of the rows of one buffer lie in each other's gaps.
+TEST_F(PlanTest, TakesMemoryInTheGapsOfOther) {
+  std::vector<float> memory(12);
+  const Plan plan = plan_of("rows=2 cols=3 x.stride=6,1 y.stride=6,1");
+  TensorView left = view(memory.data(), {2, 3});
+  left.strides = {6, 1};
+  TensorView right = left;
+  right.data = memory.data() + 3;
+  EXPECT_EQ(refusal(plan, {right, left, {}, {}, {}, {}}), "");
+}
+
 TEST_F(PlanTest, RefusesOtherScales) {
   float scale[2]{1, 1};
   std::uint8_t codes[8]{};
