@@ -92,6 +92,10 @@ class Stream {
   /// (Device::has_graphs) and for what cannot be captured; then the stream is as before.
   [[nodiscard]] virtual std::unique_ptr<Graph> capture(const std::function<void()>& launches);
 
+  /// Whether what is launched now goes into a graph that somebody captures: memory that it uses
+  /// must outlive the graph.
+  [[nodiscard]] virtual bool is_capturing() const { return false; }
+
   /// Keeps what is launched from now on from starting until the result is gone, or some
   /// milliseconds have passed: what the host needs to launch it lies outside of the time between
   /// two events. Null where launching takes none of the device's time.

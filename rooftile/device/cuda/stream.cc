@@ -41,6 +41,12 @@ std::unique_ptr<Graph> CudaStream::capture(const std::function<void()>& launches
   return capture_cuda_graph(device_, context_, stream_, launches);
 }
 
+bool CudaStream::is_capturing() const {
+  cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
+  context_.check(cudaStreamIsCapturing(stream_, &status), "asking whether a stream is captured");
+  return status != cudaStreamCaptureStatusNone;
+}
+
 std::unique_ptr<Hold> CudaStream::hold() {
   if (!holds_) holds_ = std::make_unique<HoldCounter>(context_);
   return holds_->hold(*this);

@@ -24,6 +24,7 @@ class CudaStream final : public Stream {
   void launch(std::int64_t blocks, FunctionRef<void(std::int64_t)> block) override;
   void launch_kernel(const GpuKernel& kernel, const LaunchShape& shape, void** args) override;
   [[nodiscard]] std::unique_ptr<Graph> capture(const std::function<void()>& launches) override;
+  [[nodiscard]] bool is_capturing() const override;
   [[nodiscard]] std::unique_ptr<Hold> hold() override;
   void synchronise() override;
   [[nodiscard]] void* native() const override { return stream_; }
