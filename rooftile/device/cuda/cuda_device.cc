@@ -70,6 +70,13 @@ class CudaDevice final : public Device {
                      "filling the memory that flushes the cache");
     }
     context_.check(cudaCtxResetPersistingL2Cache(), "resetting persisting lines of the cache");
+    // Nor may what a kernel set aside for such lines shrink the cache of the next one.
+    std::size_t set_aside = 0;
+    context_.check(cudaDeviceGetLimit(&set_aside, cudaLimitPersistingL2CacheSize),
+                   "asking what of the cache is set aside");
+    if (set_aside != 0)
+      context_.check(cudaDeviceSetLimit(cudaLimitPersistingL2CacheSize, 0),
+                     "giving back what of the cache was set aside");
     probe_read(stream, flush_->data(), bytes, static_cast<char*>(flush_->data()) + bytes);
   }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The CUDA device where there is a GPU (skipped elsewhere): memory, copies, every kind of launch,
 // times, tensor maps, and errors, which must not be those of the CUDA runtime.
+#include <cuda_runtime_api.h>
+
 #include <algorithm>
 #include <chrono>
 #include <cstdlib>
@@ -222,7 +224,9 @@ TEST_F(Cuda, GraphsRunTheirLaunchesInOrder) {
     const DeviceMemory x = upload(std::vector<unsigned>(32, 1));
     const LaunchShape shape{.block = {.x = 32}, .programmatic_overlap = may_overlap};
     launch(*stream_, kernel("step"), shape, x.data());
+    EXPECT_FALSE(stream_->is_capturing());
     const std::unique_ptr<Graph> graph = stream_->capture([&] {
+      EXPECT_TRUE(stream_->is_capturing());
       for (int i = 0; i < 50; ++i) launch(*stream_, kernel("step"), shape, x.data());
     });
     EXPECT_THAT(read<unsigned>(x), Each(stepped(1))) << "capturing runs nothing";
@@ -369,6 +373,18 @@ TEST_F(Cuda, FlushesItsCache) {
   const double hot_us = time_us(false);
   EXPECT_GT(time_us(true), 1.5 * hot_us) << hot_us;
   EXPECT_THAT(read<int>(end), Each(0));
+}
+
+// A kernel that sets a part aside would leave the next one with less.
+TEST_F(Cuda, GivesBackWhatIsSetAsideOfItsCache) {
+  if (cudaDeviceSetLimit(cudaLimitPersistingL2CacheSize, 1 << 20) != cudaSuccess) {
+    (void)cudaGetLastError();
+    GTEST_SKIP() << "no such cache";
+  }
+  device_->flush_caches(*stream_);
+  std::size_t set_aside = 1;
+  EXPECT_EQ(cudaDeviceGetLimit(&set_aside, cudaLimitPersistingL2CacheSize), cudaSuccess);
+  EXPECT_EQ(set_aside, 0U);
 }
 
 TEST_F(Cuda, EncodesTensorMaps) {
