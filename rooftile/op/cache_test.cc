@@ -287,6 +287,12 @@ TEST_F(TunedRecords, HoldForTheirTypesLayoutsAndOptions) {
   EXPECT_TRUE(find("rows=20 cols=96 x=fp16 x.offset=8 x.stride=104,1")) << "aligned all the same";
 }
 
+TEST_F(TunedRecords, OfUnusualDataAreForNothingElse) {
+  remember("rows=20 cols=100 data=zeros seed=3");
+  EXPECT_FALSE(find("rows=20 cols=100"));
+  EXPECT_TRUE(find("rows=20 cols=100 data=zeros"));
+}
+
 TEST_F(TunedRecords, HoldForTheirScales) {
   remember("rows=20 cols=96 codes=i4 codes.block=1,32 codes.scale=f32");
   EXPECT_TRUE(find("rows=20 cols=96 codes=i4 codes.block=1,32 codes.scale=f32"));

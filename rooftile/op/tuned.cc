@@ -179,6 +179,8 @@ std::string tuned_key(const Problem& problem, const DeviceProperties& device) {
     if (arg.is_present) key += arg_class(arg);
   for (const OptionChoice& option : problem.options)
     if (!option.is_default) key += " " + option.name + "=" + option.value;
+  // Zeros draw less power, and extreme numbers take slow paths: no times for what is usual.
+  if (problem.data != Problem{}.data) key += " data=" + problem.data;
   return key;
 }
 

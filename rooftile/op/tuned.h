@@ -20,7 +20,8 @@ struct Tuned {
 
 /// What a tuned record is valid for: device, driver, operation, dtypes, scales, options, layouts
 /// (which axis is contiguous, whether rows are aligned to 16 bytes, what repeats), shared memory,
-/// and the shape class (each extent exact to 16, beyond that by the power of two above it).
+/// the kind of data, and the shape class (each extent exact to 16, beyond that by the power of two
+/// above it).
 std::string tuned_key(const Problem& problem, const DeviceProperties& device);
 
 /// The record of this machine for this class, else what came with the library. One that names a
