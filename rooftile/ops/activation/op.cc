@@ -2,6 +2,7 @@
 // The declaration of activation, and its typed call.
 #include "rooftile/op/op.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "rooftile/base/parallel.h"
@@ -14,6 +15,9 @@
 namespace rooftile::ops::activation {
 namespace {
 
+// Beyond it the lower tails are 0, and the reference has no error there.
+constexpr double kTail = 64;
+
 void meaning(const Problem& problem, Values& values) {
   const Expression& act = rooftile::activation(problem.option("act"));
   const Array& x = values["x"];
@@ -23,7 +27,8 @@ void meaning(const Problem& problem, Values& values) {
     const double value = act(x.values[i]);
     y.values[i] = value;
     // The last term is the reference's own: 1 + erf and 1 + tanh cancel in the lower tail.
-    y.magnitude[i] = std::abs(value) + act.sensitivity(x.values[i]) + 1e-9 * std::abs(x.values[i]);
+    y.magnitude[i] = std::abs(value) + act.sensitivity(x.values[i]) +
+                     1e-9 * std::min(std::abs(x.values[i]), kTail);
   });
 }
 

@@ -27,7 +27,6 @@ double meant(const std::string& act, double x) {
   return values["y"][0];
 }
 
-// 1bit-MONSTER/1bit-MONSTER#1350
 TEST(ActivationMeaning, HasKnownValues) {
   EXPECT_NEAR(meant("silu", 1.74), 1.480195, 1e-6);
   EXPECT_NEAR(meant("silu", 3), 2.857722, 1e-6);

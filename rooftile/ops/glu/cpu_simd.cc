@@ -7,6 +7,7 @@
 #include "rooftile/device/cpu/pieces.h"
 #include "rooftile/device/cpu/simd.h"
 #include "rooftile/op/kernel.h"
+#include "rooftile/ops/glu/alpha.h"
 
 namespace rooftile {
 namespace {
@@ -54,7 +55,7 @@ Prepared prepare(const Problem& problem, Device&, const Config&) {
                      .up_dtype = problem.dtype("up"),
                      .act = act_of(problem.option("act")),
                      .limit = limit > 0 ? static_cast<float>(limit) : simd::kInfinity,
-                     .alpha = static_cast<float>(problem.number("alpha")),
+                     .alpha = static_cast<float>(alpha_of(problem)),
                      .up_offset = static_cast<float>(problem.number("up_offset"))};
   return {.run = [shape](const Context& context, const Arguments& args) {
     const auto compute = ROOFTILE_SIMD_CHOOSE(glu_row);

@@ -16,6 +16,9 @@
 namespace rooftile::ops::glu {
 namespace {
 
+// Beyond it the lower tails are 0, and the reference has no error there.
+constexpr double kTail = 64;
+
 void meaning(const Problem& problem, Values& values) {
   const Expression& act = activation(problem.option("act"));
   const double limit = problem.number("limit") > 0 ? problem.number("limit") : HUGE_VAL;
@@ -31,8 +34,8 @@ void meaning(const Problem& problem, Values& values) {
     const double gated = act(gate) / alpha;
     y.values[i] = gated * (up + offset);
     // The last term is the reference's own: 1 + erf and 1 + tanh cancel in the lower tail.
-    const double size =
-        std::abs(gated) + act.sensitivity(gate) / alpha + 1e-9 * std::abs(gate) / alpha;
+    const double size = std::abs(gated) + act.sensitivity(gate) / alpha +
+                        1e-9 * std::min(std::abs(gate), kTail) / alpha;
     y.magnitude[i] = size * (std::abs(up) + offset);
   });
 }

@@ -38,7 +38,7 @@ TEST(GluMeaning, ActivatesTheGateAndMultiplies) {
   EXPECT_DOUBLE_EQ(meant("", std::log(3), 4), 3 * std::log(3));  // sigmoid(ln 3) = 3/4
 }
 
-// ROCm/aiter#4526: the gate is clamped on one side, up on both.
+// The gate is clamped on one side, up on both.
 TEST(GluMeaning, ClampsAsGptOss) {
   const std::string options = "limit=7 alpha=1.702 up_offset=1";
   EXPECT_NEAR(meant(options, 10, -9), -41.999719, 1e-6);
@@ -70,7 +70,6 @@ class GluCall : public testing::Test {
   TensorView y_view_ = TensorView::contiguous(y_.data(), DType::f32, {1, 2});
 };
 
-// vllm-project/vllm#22951
 TEST_F(GluCall, TakesHalvesAndInterleavedColumnsByStrides) {
   glu(*stream_, y_view_, view(0, 1), view(2, 1));
   EXPECT_THAT(y_, ElementsAre(FloatNear(2.193176F, 1e-5F), FloatNear(7.046377F, 1e-5F)));

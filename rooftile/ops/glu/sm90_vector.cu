@@ -11,6 +11,7 @@
 #else
 #include "rooftile/device/cpu/activation.h"
 #include "rooftile/op/kernel.h"
+#include "rooftile/ops/glu/alpha.h"
 #include "rooftile/ops/octet_blocks.h"
 #endif
 
@@ -42,7 +43,9 @@ template <bool kExact, bool kIsPlain>
 __device__ void apply(const Gate& gate, float (&v)[2][kOctet]) {
   if constexpr (!kIsPlain) {
     ROOFTILE_UNROLL for (int j = 0; j < kOctet; ++j) {
-      v[0][j] = gate.alpha * min_or_nan(v[0][j], gate.limit);
+      const float limited = min_or_nan(v[0][j], gate.limit);
+      // Why the maximum: a product that overflows is -inf, which has no activation.
+      v[0][j] = max_or_nan(gate.alpha * limited, min_or_nan(limited, -1e38F));
       v[1][j] = max_or_nan(min_or_nan(v[1][j], gate.limit), -gate.limit) + gate.up_offset;
     }
   }
@@ -67,7 +70,7 @@ namespace {
 
 Prepared prepare(const Problem& problem, Device&, const Config& config) {
   const double limit = problem.number("limit");
-  const double alpha = problem.number("alpha");
+  const double alpha = alpha_of(problem);
   const bool is_plain = limit <= 0 && alpha == 1 && problem.number("up_offset") == 0;
   const OctetKernels kernels =
       octet_kernels(sm90_vector_kernels, problem, config,
