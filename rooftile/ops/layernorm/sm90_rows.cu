@@ -193,9 +193,6 @@ struct Moments {
 // From mean_of(scale, scratch) and squares_of(scale, mean, scratch), each over the whole row, less
 // `pivot`.
 template <class MeanOf, class SquaresOf>
-// From mean_of(scale, scratch) and squares_of(scale, mean, scratch), each over the whole row, less
-// `pivot`.
-template <class MeanOf, class SquaresOf>
 __device__ Moments moments(float eps, float pivot, MeanOf mean_of, SquaresOf squares_of) {
   __shared__ float scratch[4][kMostWarps];
   Moments found{1.0F, mean_of(1.0F, scratch[0]), 0.0F};
@@ -379,7 +376,7 @@ Prepared prepare(const Problem& problem, Device&, const Config& config) {
                        .cols = static_cast<int>(problem.axis("cols")),
                        .eps = static_cast<float>(problem.number("eps")),
                        .inverse = 1.0F / static_cast<float>(problem.axis("cols")),
-                       .has_pivot = !has_one_packed_type(problem)};
+                       .has_pivot = type == "void"};
   return {.run = [=](const Context& context, const Arguments& args) {
     if (fixed.rows == 0) return;
     launch(*context.stream, has_whole_octets(args) ? whole : any, shape, call_of(fixed, args));
