@@ -106,7 +106,7 @@ TEST(BytesOf, CountsWholeUnits) {
   EXPECT_EQ(bytes_of(DType::e3m2, 5), 6);
 }
 
-// ggml-org/ggml#709: the sizes of the blocks that ggml writes.
+// The sizes of the blocks that ggml writes.
 TEST(BytesOf, CountsBlocks) {
   const auto block = [](DType dtype, std::int64_t elements, std::int64_t bytes) {
     EXPECT_EQ(info(dtype).unit_elements, elements) << name(dtype);

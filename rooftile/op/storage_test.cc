@@ -292,7 +292,7 @@ TEST(ScaledStorage, SwizzlesScalesAsTensorCoresReadThem) {
                 plain.scales[static_cast<std::size_t>(row * 5 + col)]);
 }
 
-// sgl-project/sglang#26133 computed one scale over padding too: a block's scale is of its own
+// No scale is computed over padding: a block's scale is of its own
 // values.
 TEST(ScaledStorage, KeepsBlocksApart) {
   Scaled scaled({2, 2}, DType::i8, {1, 2}, DType::f32);

@@ -144,7 +144,7 @@ TEST(GemmBlocks, AreTakenByTheTypedCall) {
       << "[n, k] instead of [k, n]";
 }
 
-// sgl-project/sglang#37759: every block has a scale and a minimum of its own, whatever a kernel
+// Every block has a scale and a minimum of its own, whatever a kernel
 // takes along k at once. Whole numbers, and activations that int8 holds, so every kernel must be
 // exact.
 TEST(GemmBlocks, EachHaveTheirOwnScaleAndMinimum) {
