@@ -120,6 +120,14 @@ __global__ void two_groups(const float* in, float* out) {
   cp_async_wait<0>();
 }
 
+// All blocks add to one row. 1: the first sets it to 0, and nothing orders the others behind that.
+template <int kFault>
+__global__ void add_to_row(const float* in, float* out, unsigned*, float*) {
+  const unsigned t = threadIdx.x;
+  if (kFault == 1 && blockIdx.x == 0) out[t] = 0;
+  atomicAdd(&out[t], in[blockIdx.x * kThreads + t]);
+}
+
 // All blocks wait for what none of them writes.
 __global__ void never_written(const float* in, float* out, unsigned* flag, float*) {
   __shared__ float first;
@@ -144,4 +152,4 @@ ROOFTILE_KERNEL_TABLE(idiom_kernels, ENTRY(last_block_adds<0>), ENTRY(last_block
                       ENTRY(running_sum<0>), ENTRY(running_sum<1>), ENTRY(running_sum<2>),
                       ENTRY(running_sum<3>), ENTRY(in_turn<0>), ENTRY(in_turn<1>),
                       ENTRY(in_turn<2>), ENTRY(two_groups<0>), ENTRY(two_groups<1>),
-                      ENTRY(never_written))
+                      ENTRY(never_written), ENTRY(add_to_row<0>), ENTRY(add_to_row<1>))

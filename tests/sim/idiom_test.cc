@@ -18,7 +18,7 @@ SimLaunch run(const SimOptions& options, const std::string& kernel, std::uint32_
   const std::int64_t count = blocks * 128;
   const auto* in = static_cast<const float*>(
       sim.memory(std::vector<float>(static_cast<std::size_t>(count), 1.0f)));
-  auto* out = sim.memory<float>(count);
+  auto* out = sim.memory(std::vector<float>(static_cast<std::size_t>(count), 0.0f));
   if (kernel.starts_with("two_groups")) return sim.run(idiom_kernels, kernel, {{1}, {32}}, in, out);
   return sim.run(idiom_kernels, kernel, {{blocks}, {128}}, in, out,
                  sim.memory(std::vector<unsigned>(blocks + 64, 0)), sim.memory<float>(2 * count));
@@ -28,11 +28,8 @@ struct Idiom {
   const char* kernel;
   int faults;
 };
-constexpr Idiom kIdioms[] = {{"last_block_adds", 5},
-                             {"rounds_of_grid", 5},
-                             {"running_sum", 3},
-                             {"in_turn", 2},
-                             {"two_groups", 1}};
+constexpr Idiom kIdioms[] = {{"last_block_adds", 5}, {"rounds_of_grid", 5}, {"running_sum", 3},
+                             {"in_turn", 2},         {"two_groups", 1},     {"add_to_row", 1}};
 
 std::string with_fault(const Idiom& idiom, int fault) {
   return std::string(idiom.kernel) + "<" + std::to_string(fault) + ">";

@@ -213,6 +213,9 @@ void check_write(const Check& check, Cell& cell, std::uint64_t address) {
   if (check.owner != nullptr && cell.read.is_many() && cell.read.launch() == check.launch)
     check.owner->free_read_sets.push_back(cell.read.clock());
   cell.read = {};
+  // Who does not know of a thread's plain store races with it, though an atomic of that thread came
+  // after: where it released nothing in between, the store stays.
+  if (access.is_strong && cell.write.bits == (check.now.bits & ~Epoch::kStrong)) return;
   cell.write = check.now;
   cell.write_pc = access.pc;
 }
