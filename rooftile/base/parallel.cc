@@ -2,9 +2,11 @@
 #include "rooftile/base/parallel.h"
 
 #include <sched.h>
+#include <sys/mman.h>
 
 #include <algorithm>
 #include <atomic>
+#include <cstdint>
 #include <cstdlib>
 #include <cstring>
 #include <exception>
@@ -64,6 +66,26 @@ void in_parallel(std::size_t count, std::size_t least,
   }
   for (const std::exception_ptr& failure : failures)
     if (failure) std::rethrow_exception(failure);
+}
+
+void claim_in_parallel(void* memory, std::size_t bytes) {
+  constexpr std::uintptr_t kPage = 4096;
+  const auto address = reinterpret_cast<std::uintptr_t>(memory);
+  const std::uintptr_t begin = (address + kPage - 1) / kPage * kPage;
+  const std::uintptr_t end = (address + bytes) / kPage * kPage;
+  if (bytes < kLeastBytes || begin >= end) return;
+  // Advice: where a system does not take it, touching claims the pages as ever.
+  madvise(reinterpret_cast<void*>(begin), end - begin, MADV_HUGEPAGE);
+#ifdef MADV_POPULATE_WRITE
+  constexpr std::uintptr_t kLargePage = 2 << 20;
+  const std::uintptr_t base = begin / kLargePage * kLargePage;
+  in_parallel((end - base + kLargePage - 1) / kLargePage, 4,
+              [&](std::size_t first, std::size_t last) {
+                const std::uintptr_t from = std::max(base + first * kLargePage, begin);
+                const std::uintptr_t to = std::min(base + last * kLargePage, end);
+                madvise(reinterpret_cast<void*>(from), to - from, MADV_POPULATE_WRITE);
+              });
+#endif
 }
 
 void copy_in_parallel(void* to, const void* from, std::size_t bytes) {

@@ -40,6 +40,10 @@ void for_each_row(std::int64_t rows, std::int64_t cols, const Body& body) {
   });
 }
 
+/// Claims memory that is about to be written everywhere, in large pages where the system has them:
+/// else each page is claimed where it is touched first, by one thread.
+void claim_in_parallel(void* memory, std::size_t bytes);
+
 /// memcpy, memset and memcmp() == 0 of large memory.
 void copy_in_parallel(void* to, const void* from, std::size_t bytes);
 void fill_in_parallel(void* to, int byte, std::size_t bytes);

@@ -63,6 +63,14 @@ TEST(Parallel, RefusesANumberOfThreadsThatIsNone) {
   EXPECT_THROW(default_threads(), Error);
 }
 
+TEST(Parallel, ClaimsMemoryAndChangesNothing) {
+  for (const std::size_t bytes : {std::size_t{0}, std::size_t{5000}, std::size_t{(9 << 20) + 77}}) {
+    std::vector<char> memory(bytes + 100, 3);
+    claim_in_parallel(memory.data() + 5, bytes);
+    EXPECT_EQ(std::ranges::count(memory, 3), std::ssize(memory));
+  }
+}
+
 TEST(Parallel, FindsOneByteInMillions) {
   constexpr std::size_t kBytes = (5 << 20) + 3;
   const TestThreads those(7);

@@ -9,6 +9,7 @@
 #include "rooftile/formats/element.h"
 #include "rooftile/formats/scale_layout.h"
 #include "rooftile/op/tiles.h"
+#include "rooftile/op/values.h"
 
 namespace rooftile {
 namespace {
@@ -186,7 +187,7 @@ void store_scaled(const std::vector<double>& values, const TensorView& view) {
 
 void load_view(const TensorView& view, std::vector<double>& values) {
   check_whole_blocks("a tensor", view.dtype, view.shape, view.strides);
-  values.resize(static_cast<std::size_t>(num_elements(view.shape)));
+  resize_large(values, static_cast<std::size_t>(num_elements(view.shape)));
   load_codes(view, values.data());
   if (view.scaling == nullptr) return;
   for (std::size_t i = 0; i < values.size(); ++i) {

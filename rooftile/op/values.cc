@@ -8,11 +8,20 @@
 
 namespace rooftile {
 
+void resize_large(std::vector<double>& values, std::size_t count) {
+  if (count > values.capacity()) {
+    values.reserve(count);
+    claim_in_parallel(values.data() + values.size(), (count - values.size()) * sizeof(double));
+  }
+  values.resize(count);
+}
+
 Values::Values(const Problem& problem) {
   for (const ArgChoice& arg : problem.args) {
     if (!arg.is_present) continue;
     const auto count = static_cast<std::size_t>(num_elements(arg.shape));
-    arrays_.push_back({.name = arg.name, .shape = arg.shape, .values = std::vector<double>(count)});
+    arrays_.push_back({.name = arg.name, .shape = arg.shape});
+    resize_large(arrays_.back().values, count);
   }
 }
 

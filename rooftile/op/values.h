@@ -13,6 +13,9 @@
 
 namespace ROOFTILE_API rooftile {
 
+/// values.resize(count), quicker where that is much memory.
+void resize_large(std::vector<double>& values, std::size_t count);
+
 /// One argument, row-major.
 struct Array {
   std::string name{};

@@ -40,8 +40,6 @@ HostImage::HostImage(std::int64_t bytes) : bytes_(static_cast<std::size_t>(bytes
   data_ = static_cast<char*>(memory);
 }
 
-void HostImage::use_large_pages() { madvise(data_, bytes_, MADV_HUGEPAGE); }
-
 HostImage::~HostImage() { munmap(data_, bytes_); }
 
 GuardedTensor::GuardedTensor(const ArgChoice& arg, Device& device, Stream& stream)
@@ -79,8 +77,8 @@ void GuardedTensor::choose_bands(std::int64_t payload) {
   const DTypeInfo& type = info(view_.dtype);
   if (bytes_ <= kDenseBytes + 4 * payload || (type.is_packed() && !type.is_block())) {
     bands_ = {{0, bytes_}};
-    image_.use_large_pages();
-    now_.use_large_pages();
+    claim_in_parallel(image_.data(), static_cast<std::size_t>(bytes_));
+    claim_in_parallel(now_.data(), static_cast<std::size_t>(bytes_));
     return;
   }
   bands_ = {{0, kGuardBytes}, {bytes_ - kGuardBytes, bytes_}};

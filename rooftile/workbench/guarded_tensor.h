@@ -25,8 +25,6 @@ class HostImage {
   HostImage(const HostImage&) = delete;
   HostImage& operator=(const HostImage&) = delete;
   [[nodiscard]] char* data() const { return data_; }
-  /// For memory that will be touched everywhere.
-  void use_large_pages();
 
  private:
   char* data_;

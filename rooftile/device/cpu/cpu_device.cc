@@ -127,6 +127,7 @@ class CpuDevice final : public Device {
     const std::int64_t bytes = 2 * most_cache_bytes();
     if (!flush_) {
       flush_ = std::make_unique<DeviceMemory>(*this, bytes);
+      claim_in_parallel(flush_->data(), static_cast<std::size_t>(bytes));
       fill_in_parallel(flush_->data(), 1, static_cast<std::size_t>(bytes));
     }
     stream.launch(properties_.compute_units, [&](std::int64_t thread) {

@@ -22,7 +22,7 @@ void meaning(const Problem& problem, Values& values) {
   const Expression& act = rooftile::activation(problem.option("act"));
   const Array& x = values["x"];
   Array& y = values["y"];
-  y.magnitude.resize(y.values.size());
+  resize_large(y.magnitude, y.values.size());
   for_each_element(y.values.size(), [&](std::size_t i) {
     const double value = act(x.values[i]);
     y.values[i] = value;

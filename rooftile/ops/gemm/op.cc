@@ -110,7 +110,7 @@ void mean_columns(const Problem& problem, const std::vector<double>& rows, Value
 void meaning(const Problem& problem, Values& values) {
   constexpr double kLeastProducts = 1 << 20;  // of a thread
   const std::vector<double> rows = rows_of(problem, values["a"]);
-  values["d"].magnitude.resize(values["d"].values.size());
+  resize_large(values["d"].magnitude, values["d"].values.size());
   const double of_column = 1.0 * problem.axis("m") * problem.axis("k");
   in_parallel(static_cast<std::size_t>(problem.axis("n")),
               static_cast<std::size_t>(kLeastProducts / std::max(of_column, 1.0)) + 1,

@@ -59,7 +59,7 @@ void mean_columns(const Problem& problem, Values& values, std::int64_t first, st
 
 void meaning(const Problem& problem, Values& values) {
   constexpr double kLeastProducts = 1 << 20;  // of a thread
-  values["d"].magnitude.resize(values["d"].values.size());
+  resize_large(values["d"].magnitude, values["d"].values.size());
   const double of_column = 2.0 * problem.axis("m") * problem.axis("k");
   in_parallel(static_cast<std::size_t>(problem.axis("n")),
               static_cast<std::size_t>(kLeastProducts / std::max(of_column, 1.0)) + 1,

@@ -27,7 +27,7 @@ void meaning(const Problem& problem, Values& values) {
   const Array& gates = values["gate"];
   const Array& ups = values["up"];
   Array& y = values["y"];
-  y.magnitude.resize(y.values.size());
+  resize_large(y.magnitude, y.values.size());
   for_each_element(y.values.size(), [&](std::size_t i) {
     const double gate = alpha * std::min(gates.values[i], limit);
     const double up = std::clamp(ups.values[i], -limit, limit);

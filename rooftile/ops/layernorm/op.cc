@@ -59,7 +59,7 @@ void meaning(const Problem& problem, Values& values) {
   const std::int64_t rows = problem.axis("rows");
   const std::int64_t cols = problem.axis("cols");
   Array& y = values["y"];
-  y.magnitude.resize(y.values.size());
+  resize_large(y.magnitude, y.values.size());
   const bool is_narrow = std::ranges::all_of(problem.args, [](const ArgChoice& arg) {
     return !arg.is_present || info(arg.dtype).unit_bytes == 2;
   });

@@ -27,7 +27,7 @@ void meaning(const Problem& problem, Values& values) {
   const std::int64_t cols = problem.axis("cols");
   const Array& x = values["x"];
   Array& y = values["y"];
-  y.magnitude.resize(y.values.size());
+  resize_large(y.magnitude, y.values.size());
   for_each_row(problem.axis("rows"), cols, [&](std::int64_t r) {
     const double* const from = x.values.data() + r * cols;
     double* const to = y.values.data() + r * cols;
