@@ -16,16 +16,16 @@ using approximate_tables::Row;
 /// One function's table and the weights of its terms, in 2^-18 of a last place.
 struct Interpolator {
   std::span<const Row> rows;
-  int index_bits;
   int c0_shift;
   std::int64_t c1_weight, c2_weight, rounding;
 };
 
-const Interpolator kReciprocal{approximate_tables::kReciprocal, 7, 16, 4, 8, 16184};
-const Interpolator kReciprocalRoot{approximate_tables::kReciprocalRoot, 7, 16, 4, 16, 65535};
-const Interpolator kRoot{approximate_tables::kRoot, 7, 16, 1, 4, 65535};
-const Interpolator kPower{approximate_tables::kPower, 6, 16, 8, 8, 48912};
-const Interpolator kLogarithm{approximate_tables::kLogarithm, 6, 15, 8, 16, 6696};
+const Interpolator kReciprocal{approximate_tables::kReciprocal, 16, 4, 8, 16184};
+const Interpolator kReciprocalRoot{approximate_tables::kReciprocalRoot, 16, 4, 16, 65535};
+const Interpolator kRoot{approximate_tables::kRoot, 16, 1, 4, 65535};
+const Interpolator kPower{approximate_tables::kPower, 16, 8, 8, 48912};
+const Interpolator kLogarithm{approximate_tables::kLogarithm, 15, 8, 16, 6696};
+const Interpolator kTanh{approximate_tables::kTanh, 16, 1, 4, 0};
 constexpr int kFractionBits = 18;
 constexpr int kRestBits = 17;  // of x
 
@@ -37,7 +37,7 @@ std::int64_t square(std::uint32_t x) {
   return sum >> 1;
 }
 
-/// `bits`: the table's index above the rest, which is aligned to 17 bits.
+/// `x`: the bits below the row's index, aligned to 17 bits.
 std::int64_t interpolate(const Interpolator& f, std::uint32_t index, std::uint32_t x) {
   const Row& row = f.rows[index];
   return (std::int64_t{row.c0} << f.c0_shift) + row.c1 * f.c1_weight * x +
@@ -63,7 +63,14 @@ float composed(std::uint32_t sign, int exponent, std::int64_t ulps) {
   return float_of(sign | (word >= kInfinity ? kInfinity : static_cast<std::uint32_t>(word)));
 }
 
-// What the units themselves do: operands and results are flushed.
+/// `fixed` * 2^-point_bits, cut to a float; fixed > 0.
+float cut(std::uint32_t sign, std::int64_t fixed, int point_bits) {
+  const int top = 63 - std::countl_zero(static_cast<std::uint64_t>(fixed));
+  const std::int64_t ulps = top > 23 ? fixed >> (top - 23) : fixed << (23 - top);
+  return composed(sign, top - point_bits, ulps);
+}
+
+// What the units themselves do: operands and results are flushed, except of tanh.
 
 float unit_rcp(float x) {
   if (std::isnan(x)) return nan_result();
@@ -135,10 +142,30 @@ float unit_lg2(float x) {
   result += std::int64_t{exponent_of(x)} * (std::int64_t{1} << kPointBits);
   const bool is_negative = result < 0;
   if (is_negative) result = ~result;
-  if (result == 0) return 0;
-  const int top = 63 - std::countl_zero(static_cast<std::uint64_t>(result));
-  const std::int64_t ulps = top > 23 ? result >> (top - 23) : result << (23 - top);
-  return composed(is_negative ? kSign : 0, top - kPointBits, ulps);
+  return result == 0 ? 0 : cut(is_negative ? kSign : 0, result, kPointBits);
+}
+
+/// Where an octave of tanh has its rows, and how many leading bits of the fraction choose one.
+struct Octave {
+  std::uint8_t first_row, index_bits;
+};
+constexpr int kFirstOctave = -8;
+constexpr Octave kTanhOctaves[] = {{0, 0},  {1, 0},  {2, 0},  {3, 1},  {5, 1}, {7, 2},
+                                   {11, 2}, {15, 2}, {19, 3}, {27, 4}, {43, 3}};
+
+float unit_tanh(float x) {
+  if (std::isnan(x)) return nan_result();
+  if (std::abs(x) < 0x1p-8F) return x;
+  constexpr int kPointBits = 40;
+  const std::uint32_t sign = bits_of(x) & kSign;
+  if (std::abs(x) >= 8) return float_of(sign | bits_of(1.0F));
+  const auto [first_row, index_bits] = kTanhOctaves[exponent_of(x) - kFirstOctave];
+  const std::uint32_t fraction = fraction_of(x);
+  const int rest_bits = 23 - index_bits;
+  const std::uint32_t rest = fraction & ((1U << rest_bits) - 1);
+  const std::int64_t result =
+      interpolate(kTanh, first_row + (fraction >> rest_bits), rest >> (rest_bits - kRestBits));
+  return cut(sign, result, kPointBits);
 }
 
 }  // namespace
@@ -181,5 +208,11 @@ float lg2_approx(float x, Subnormals subnormals) {
   if (subnormals == Subnormals::flush || !is_subnormal(x)) return unit_lg2(x);
   return unit_lg2(x * kScale) - 24;
 }
+
+float tanh_approx(float x) { return unit_tanh(x); }
+
+float tanh_approx_bf16(float x) { return float_of(bits_of(unit_tanh(x)) & 0xffff0000U); }
+
+float tanh_approx_fp16(float x) { return float_of(bits_of(unit_tanh(x)) & ~0x1fffU); }
 
 }  // namespace rooftile

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The approximate functions against hashes of an H200's results, one for each 2^18 inputs. A test
 // takes a few of the 16,384; all were compared when the tables were made. Recorded by
-// tests/hardware/arithmetic_probe.cu on an NVIDIA H200, driver 580.159.04, nvcc 13.0, 2026-11-29.
+// tests/hardware/arithmetic_probe.cu on an NVIDIA H200, driver 580.159.04, nvcc 13.0, 2026-11-29;
+// tanh's are of the results that its table was made from.
 #include "rooftile/hardware/approximate.h"
 
 #include <gtest/gtest.h>
@@ -25,11 +26,17 @@ struct Function {
 
 // In the order of the file, which goes on with functions that are not modelled.
 constexpr Function kFunctions[] = {
-    {"ex2_ftz", ex2_approx, Subnormals::flush},     {"ex2", ex2_approx, Subnormals::keep},
-    {"rcp_ftz", rcp_approx, Subnormals::flush},     {"rcp", rcp_approx, Subnormals::keep},
-    {"rsqrt_ftz", rsqrt_approx, Subnormals::flush}, {"rsqrt", rsqrt_approx, Subnormals::keep},
-    {"sqrt_ftz", sqrt_approx, Subnormals::flush},   {"sqrt", sqrt_approx, Subnormals::keep},
-    {"lg2_ftz", lg2_approx, Subnormals::flush},     {"lg2", lg2_approx, Subnormals::keep},
+    {"ex2_ftz", ex2_approx, Subnormals::flush},
+    {"ex2", ex2_approx, Subnormals::keep},
+    {"rcp_ftz", rcp_approx, Subnormals::flush},
+    {"rcp", rcp_approx, Subnormals::keep},
+    {"rsqrt_ftz", rsqrt_approx, Subnormals::flush},
+    {"rsqrt", rsqrt_approx, Subnormals::keep},
+    {"sqrt_ftz", sqrt_approx, Subnormals::flush},
+    {"sqrt", sqrt_approx, Subnormals::keep},
+    {"lg2_ftz", lg2_approx, Subnormals::flush},
+    {"lg2", lg2_approx, Subnormals::keep},
+    {"tanh", [](float x, Subnormals) { return tanh_approx(x); }, Subnormals::keep},
 };
 
 /// As tests/hardware/arithmetic_probe.cu makes it.
@@ -85,17 +92,28 @@ float from_fp16(std::uint32_t code) {
   if (field == 31) value = mantissa == 0 ? INFINITY : NAN;
   return (code & 0x8000) != 0 ? -value : value;
 }
-std::uint32_t to_fp16(float value) {  // of a power of two: never negative
-  if (std::isinf(value)) return 0x7c00;
-  if (value < 0x1p-14F) return static_cast<std::uint32_t>(value * 0x1p24F);
-  return (std::bit_cast<std::uint32_t>(value) - (112U << 23)) >> 13;
+std::uint32_t to_fp16(float value) {  // exact
+  const std::uint32_t sign = std::signbit(value) ? 0x8000 : 0;
+  value = std::abs(value);
+  if (std::isinf(value)) return sign | 0x7c00;
+  if (value < 0x1p-14F) return sign | static_cast<std::uint32_t>(value * 0x1p24F);
+  return sign | (std::bit_cast<std::uint32_t>(value) - (112U << 23)) >> 13;
 }
 
-TEST(Approximate, PowersOfHalvesAreTheCards) {
+TEST(Approximate, HalvesAreTheCards) {
   const auto from_bf16 = [](std::uint32_t code) { return std::bit_cast<float>(code << 16); };
   const auto to_bf16 = [](float value) { return std::bit_cast<std::uint32_t>(value) >> 16; };
   EXPECT_EQ(half_hash(ex2_approx_bf16, from_bf16, to_bf16), 0x4c1aa219U);
   EXPECT_EQ(half_hash(ex2_approx_fp16, from_fp16, to_fp16), 0xbfaab117U);
+  EXPECT_EQ(half_hash(tanh_approx_bf16, from_bf16, to_bf16), 0x75691d8eU);
+  EXPECT_EQ(half_hash(tanh_approx_fp16, from_fp16, to_fp16), 0x74f48698U);
+}
+
+TEST(Approximate, TanhHasTheCardsBitsInEveryRow) {  // the chunks of the file meet half of them
+  std::uint32_t hash = 0;
+  for (std::uint32_t input = 0x3b800000; input < 0x41000000; input += 4099)  // from 2^-8 to 8
+    hash = hash * 31 + std::bit_cast<std::uint32_t>(tanh_approx(std::bit_cast<float>(input)));
+  EXPECT_EQ(hash, 0x6855a16eU);
 }
 
 TEST(Approximate, EdgesAsTheCardGaveThem) {
@@ -106,6 +124,9 @@ TEST(Approximate, EdgesAsTheCardGaveThem) {
   EXPECT_EQ(std::bit_cast<std::uint32_t>(rsqrt_approx(128, Subnormals::keep)), 0x3db504f2U);
   EXPECT_EQ(std::bit_cast<std::uint32_t>(lg2_approx(0.5F, Subnormals::keep)), 0xbf7ffffeU);
   EXPECT_EQ(std::bit_cast<std::uint32_t>(sqrt_approx(-1, Subnormals::keep)), 0x7fffffffU);
+  EXPECT_EQ(std::bit_cast<std::uint32_t>(tanh_approx(-0x1p-149F)), 0x80000001U);
+  EXPECT_EQ(std::bit_cast<std::uint32_t>(tanh_approx(1)), 0x3f42f848U);
+  EXPECT_EQ(tanh_approx(-INFINITY), -1);
 }
 
 }  // namespace

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Functions that the GPU's special function unit approximates. The simulator has their bits (see
 // hardware/approximate.h). Subnormal operands and results are flushed to zero, which costs nothing
-// and is what kernels want. Source: PTX ISA, "Floating Point Instructions: ex2, rcp, rsqrt, sqrt,
-// lg2".
+// and is what kernels want; but tanh keeps them. Source: PTX ISA, "Floating Point Instructions:
+// ex2, rcp, rsqrt, sqrt, lg2, tanh".
 #pragma once
 
 #include "rooftile/tile/language.h"
@@ -19,6 +19,7 @@ namespace rooftile {
     asm(instruction " %0, %1;" : "=f"(y) : "f"(x)); \
     return y;                                       \
   }
+ROOFTILE_APPROXIMATE(tanh_approx, "tanh.approx.f32")  // the simulator's is the model's own
 #else
 #define ROOFTILE_APPROXIMATE(name, instruction) \
   inline float name(float x) { return name(x, Subnormals::flush); }
