@@ -13,7 +13,8 @@ namespace {
 
 using approximate_tables::Row;
 
-/// One function's table and the weights of its terms, in 2^-18 of a last place.
+/// One function's table and the weights of its terms, in units of its fixed point: 2^-18 of a last
+/// place where no other is said.
 struct Interpolator {
   std::span<const Row> rows;
   int c0_shift;
@@ -26,6 +27,7 @@ const Interpolator kRoot{approximate_tables::kRoot, 16, 1, 4, 65535};
 const Interpolator kPower{approximate_tables::kPower, 16, 8, 8, 48912};
 const Interpolator kLogarithm{approximate_tables::kLogarithm, 15, 8, 16, 6696};
 const Interpolator kTanh{approximate_tables::kTanh, 16, 1, 4, 0};
+const Interpolator kSine{approximate_tables::kSine, 12, 1, 1, 0};
 constexpr int kFractionBits = 18;
 constexpr int kRestBits = 17;  // of x
 
@@ -168,6 +170,31 @@ float unit_tanh(float x) {
   return cut(sign, result, kPointBits);
 }
 
+constexpr std::uint32_t kQuarterTurn = 1U << 23;
+
+/// |x| in turns, of fixed point; whole turns are left out. Before the unit's instruction the
+/// compiler has one that multiplies by 1 / (2 pi), rounded to a float, and cuts the product.
+std::uint32_t angle_of(float x) {
+  const double product = std::abs(x) * 0x1.45f306p-3;  // exact
+  const auto turns = std::bit_cast<double>(std::bit_cast<std::uint64_t>(product) >> 29 << 29);
+  if (turns >= 0x1p24) return 0;  // whole, as floats are from there on
+  return static_cast<std::uint64_t>(turns * (4.0 * kQuarterTurn)) % (4 * kQuarterTurn);
+}
+
+/// The sine of an angle; its sign is turned where `sign` is kSign.
+float unit_sin(std::uint32_t sign, std::uint32_t angle) {
+  constexpr int kPointBits = 37;
+  const std::uint32_t quarter = angle / kQuarterTurn;
+  std::uint32_t rest = angle % kQuarterTurn;
+  if ((quarter & 2) != 0) sign ^= kSign;
+  if ((quarter & 1) != 0) {
+    if (rest == 0) return float_of(sign | bits_of(1.0F));
+    rest ^= kQuarterTurn - 1;  // the complement mirrors it, but for a last bit
+  }
+  const std::int64_t result = interpolate(kSine, rest >> kRestBits, rest & 0x1ffff);
+  return result == 0 ? float_of(sign) : cut(sign, result, kPointBits);
+}
+
 }  // namespace
 
 // Without .ftz the compiler scales the operand into the units' range and the result back.
@@ -214,5 +241,15 @@ float tanh_approx(float x) { return unit_tanh(x); }
 float tanh_approx_bf16(float x) { return float_of(bits_of(unit_tanh(x)) & 0xffff0000U); }
 
 float tanh_approx_fp16(float x) { return float_of(bits_of(unit_tanh(x)) & ~0x1fffU); }
+
+float sin_approx(float x) {
+  if (!std::isfinite(x)) return nan_result();
+  return unit_sin(bits_of(x) & kSign, angle_of(x));
+}
+
+float cos_approx(float x) {
+  if (!std::isfinite(x)) return nan_result();
+  return unit_sin(0, angle_of(x) + kQuarterTurn);
+}
 
 }  // namespace rooftile

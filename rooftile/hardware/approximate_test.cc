@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The approximate functions against hashes of an H200's results, one for each 2^18 inputs. A test
 // takes a few of the 16,384; all were compared when the tables were made. Recorded by
-// tests/hardware/arithmetic_probe.cu on an NVIDIA H200, driver 580.159.04, nvcc 13.0, 2026-11-29;
-// tanh's are of the results that its table was made from.
+// tests/hardware/arithmetic_probe.cu on an NVIDIA H200, driver 580.159.04, nvcc 13.0, 2026-11-29
+// (tanh, sin and cos: by its kernels alone, driver 580.159.04, 2026-11-30).
 #include "rooftile/hardware/approximate.h"
 
 #include <gtest/gtest.h>
@@ -24,7 +24,12 @@ struct Function {
   Subnormals subnormals;
 };
 
-// In the order of the file, which goes on with functions that are not modelled.
+// Of these .ftz changes nothing, or there is none.
+float tanh_any(float x, Subnormals) { return tanh_approx(x); }
+float sin_any(float x, Subnormals) { return sin_approx(x); }
+float cos_any(float x, Subnormals) { return cos_approx(x); }
+
+// In the order of the file.
 constexpr Function kFunctions[] = {
     {"ex2_ftz", ex2_approx, Subnormals::flush},
     {"ex2", ex2_approx, Subnormals::keep},
@@ -36,7 +41,11 @@ constexpr Function kFunctions[] = {
     {"sqrt", sqrt_approx, Subnormals::keep},
     {"lg2_ftz", lg2_approx, Subnormals::flush},
     {"lg2", lg2_approx, Subnormals::keep},
-    {"tanh", [](float x, Subnormals) { return tanh_approx(x); }, Subnormals::keep},
+    {"tanh", tanh_any, Subnormals::keep},
+    {"sin_ftz", sin_any, Subnormals::flush},
+    {"sin", sin_any, Subnormals::keep},
+    {"cos_ftz", cos_any, Subnormals::flush},
+    {"cos", cos_any, Subnormals::keep},
 };
 
 /// As tests/hardware/arithmetic_probe.cu makes it.
@@ -127,6 +136,11 @@ TEST(Approximate, EdgesAsTheCardGaveThem) {
   EXPECT_EQ(std::bit_cast<std::uint32_t>(tanh_approx(-0x1p-149F)), 0x80000001U);
   EXPECT_EQ(std::bit_cast<std::uint32_t>(tanh_approx(1)), 0x3f42f848U);
   EXPECT_EQ(tanh_approx(-INFINITY), -1);
+  EXPECT_EQ(std::bit_cast<std::uint32_t>(sin_approx(0.5F)), 0x3ef57740U);
+  EXPECT_EQ(std::bit_cast<std::uint32_t>(sin_approx(0x1p25F)), 0x80000000U);
+  EXPECT_EQ(std::bit_cast<std::uint32_t>(cos_approx(0x1p25F)), 0xbf800000U);
+  EXPECT_EQ(cos_approx(0), 1);
+  EXPECT_TRUE(std::isnan(cos_approx(-INFINITY)));
 }
 
 }  // namespace

@@ -2,7 +2,7 @@
 // Functions that the GPU's special function unit approximates. The simulator has their bits (see
 // hardware/approximate.h). Subnormal operands and results are flushed to zero, which costs nothing
 // and is what kernels want; but tanh keeps them. Source: PTX ISA, "Floating Point Instructions:
-// ex2, rcp, rsqrt, sqrt, lg2, tanh".
+// ex2, rcp, rsqrt, sqrt, lg2, tanh, sin, cos".
 #pragma once
 
 #include "rooftile/tile/language.h"
@@ -19,7 +19,10 @@ namespace rooftile {
     asm(instruction " %0, %1;" : "=f"(y) : "f"(x)); \
     return y;                                       \
   }
-ROOFTILE_APPROXIMATE(tanh_approx, "tanh.approx.f32")  // the simulator's is the model's own
+// The model has these as they are.
+ROOFTILE_APPROXIMATE(tanh_approx, "tanh.approx.f32")
+ROOFTILE_APPROXIMATE(sin_approx, "sin.approx.ftz.f32")
+ROOFTILE_APPROXIMATE(cos_approx, "cos.approx.ftz.f32")
 #else
 #define ROOFTILE_APPROXIMATE(name, instruction) \
   inline float name(float x) { return name(x, Subnormals::flush); }
