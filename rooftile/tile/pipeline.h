@@ -26,12 +26,6 @@ struct RingPosition {
       parity ^= 1;
     }
   }
-  /// Over stages that another consumer takes.
-  __device__ __forceinline__ void skip(int count) {
-    const int to = stage + count;
-    parity ^= static_cast<uint32_t>(to / kStages) & 1;
-    stage = to % kStages;
-  }
 };
 
 /// In shared memory, at the same place in all blocks of a cluster.

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// From a warpgroup's accumulators to D. A sum that is stored as it is takes boxes of 64 rows of 128
-// bytes through swizzled shared memory by TMA; two boxes in turn, so that one is written while the
-// other is copied. A bias and an activation are applied on the way there, in registers. Where there
-// is more to do (a gate, residual, a D that TMA cannot write) the sums pass through the same memory
-// in f32, and threads finish pairs of columns.
+// From a warpgroup's accumulators to D. Where a thread can finish its elements by itself (a bias,
+// an activation, a gate) it packs them in D's type, which frees the accumulators, and D leaves
+// while the next tile is multiplied: boxes of 64 rows of 128 bytes through swizzled shared memory
+// by TMA, two in turn, so that one is written while the other is copied. Where there is more to do
+// (a residual, a D that TMA cannot write) the sums pass through the same memory in f32, and threads
+// finish pairs of columns.
 #pragma once
 
 #include "rooftile/ops/gemm/sm90_gemm.h"
@@ -23,7 +24,8 @@
 namespace rooftile::ops::gemm {
 
 constexpr int kBoxRows = 64;
-constexpr int kBoxBytes = kBoxRows * 128;
+constexpr int kBoxColumns = 64;
+constexpr int kBoxBytes = kBoxRows * 2 * kBoxColumns;
 constexpr int kBoxesOfConsumer = 2;
 constexpr int kBarrierThreads = 128;  // of a warpgroup
 
@@ -31,11 +33,19 @@ constexpr int kBarrierThreads = 128;  // of a warpgroup
 /// where a function is long or calls another (a division does) ptxas optimises less, its main loop
 /// too.
 enum class Finish : uint8_t {
-  plain,    // nothing, and D by TMA in the type of A and B
-  columns,  // bias and activation, D as for plain
-  any,      // bias, activation, residual, any D
-  gated,    // any; half of the accumulators are multiplied by the activated other half
+  plain,      // nothing, and D by TMA in the type of A and B
+  columns,    // bias and activation, D as for plain
+  residual,   // the same and a residual like D
+  any,        // bias, activation, residual, any D
+  gated,      // half of the accumulators times the activated other half, D as for plain
+  gated_any,  // the same, any D
 };
+constexpr bool is_gated(Finish finish) {
+  return finish == Finish::gated || finish == Finish::gated_any;
+}
+constexpr bool stores_any(Finish finish) {
+  return finish == Finish::any || finish == Finish::gated_any;
+}
 
 /// Where D is and what is done on the way to it.
 struct Output {
@@ -89,73 +99,118 @@ struct ColumnPair {
   }
 };
 
-/// One warpgroup's way to D.
-template <class T>
+/// One warpgroup's way to D, from kRegisters accumulators of a thread for 64 rows. Finish::gated
+/// and gated_any: the second half of them is multiplied by the activated first half.
+template <class T, Finish kFinish, int kRegisters>
 struct OutputOf {
+  static constexpr int kOfBox = 32;  // registers of a box's columns, and half as many packed
+  static constexpr int kOfD = is_gated(kFinish) ? kRegisters / 2 : kRegisters;
+  /// Of a tile that take() leaves to store_box().
+  static constexpr int kBoxes = stores_any(kFinish) ? 0 : kOfD / kOfBox;
+
   const Output& out;
   const TensorMap* map;
   unsigned char* boxes;  // kBoxesOfConsumer, of this consumer
   int barrier;           // a named barrier of its own
   int thread;            // of the warpgroup
   int turn = 0;
+  long long row = 0;         // of D, where what is packed belongs
+  long long column = out.n;  // none yet
+  uint32_t packed[kOfD / 2] = {};
 
-  /// The 64 rows from (row, column) on of an accumulator. Finish::gated: its second half is
-  /// multiplied by the activated first half, and gone.
-  template <Finish kFinish, int kRegisters>
-  __device__ __forceinline__ void store(float (&sum)[kRegisters], long long row, long long column) {
-    if constexpr (kFinish == Finish::plain)
-      store_plain(sum, row, column);
-    else if constexpr (kFinish == Finish::columns)
-      finish_columns(sum, row, column);
+  /// The 64 rows of a tile from (first_row, first_column) on; all boxes of the one before have been
+  /// stored. The accumulators are free after, and changed.
+  __device__ __forceinline__ void take(float (&sum)[kRegisters], long long first_row,
+                                       long long first_column) {
+    row = first_row;
+    column = first_column;
+    if constexpr (stores_any(kFinish))
+      finish_and_store(sum);
+    else if constexpr (kFinish == Finish::plain)
+      ROOFTILE_UNROLL for (int i = 0; i < kBoxes; ++i) pack(&sum[i * kOfBox], i);
     else
-      finish_and_store<kFinish == Finish::gated>(sum, row, column);
+      finish_and_pack(sum);
   }
 
-  /// The last stores are in memory.
-  __device__ __forceinline__ void finish() const {
+  /// Box i of what was taken, if D has such columns.
+  __device__ __forceinline__ void store_box(int i) {
+    const long long first = column + i * kBoxColumns;
+    if (first >= out.n) return;
+    unsigned char* const box = boxes + turn * kBoxBytes;
+    if (thread == 0) bulk_wait_read<kBoxesOfConsumer - 1>();  // this box has been copied
+    named_barrier_sync(barrier, kBarrierThreads);
+    ROOFTILE_UNROLL for (int j = 0; j < kOfBox / 2; j += 4)
+        fill(box, &packed[i * kOfBox / 2 + j], j * 8);
+    fence_proxy_async_shared();
+    named_barrier_sync(barrier, kBarrierThreads);
+    if (thread == 0) {
+      tma_store(map, box_at(first, row), box);
+      bulk_commit();
+    }
+    turn ^= 1;
+  }
+
+  /// All that was taken is in memory.
+  __device__ __forceinline__ void finish() {
+    ROOFTILE_UNROLL for (int i = 0; i < kBoxes; ++i) store_box(i);
     if (thread == 0) bulk_wait<0>();
   }
 
  private:
-  template <int kRegisters>
-  __device__ __forceinline__ void store_plain(const float (&sum)[kRegisters], long long row,
-                                              long long column) {
-    constexpr int kOfBox = 32;  // registers of 64 columns
-    ROOFTILE_UNROLL for (int i = 0; i < kRegisters; i += kOfBox) {
-      if (column + i * 2 >= out.n) return;
-      unsigned char* const box = begin_box();
-      ROOFTILE_UNROLL for (int j = 0; j < kOfBox; j += 8) fill(box, &sum[i + j], j * 4);
-      end_box(box, row, column + i * 2);
-    }
-  }
-
-  // A box at a time, in a loop that is not unrolled: see finish_and_store().
-  template <int kRegisters>
-  __device__ __forceinline__ void finish_columns(float (&sum)[kRegisters], long long row,
-                                                 long long column) {
-    constexpr int kOfBox = 32;
-    ROOFTILE_NO_UNROLL for (int i = 0; i < kRegisters; i += kOfBox) {
-      if (column >= out.n) return;
+  // Why unrolled, and the accumulators stay as they are: ptxas lets wgmma run one at a time where
+  // they change.
+  __device__ __forceinline__ void finish_and_pack(const float (&sum)[kRegisters]) {
+    ROOFTILE_UNROLL for (int i = 0; i < kBoxes; ++i) {
       float values[kOfBox];
-      ROOFTILE_UNROLL for (int j = 0; j < kOfBox; ++j) values[j] = sum[j];
-      if (out.epilogue.bias.data != nullptr) add_bias(values, column);
+      ROOFTILE_UNROLL for (int j = 0; j < kOfBox; ++j) values[j] = sum[i * kOfBox + j];
+      if (out.epilogue.bias.data != nullptr) add_bias(values, column + i * kBoxColumns);
       tile::activate<false>(out.epilogue.act, values);
-      unsigned char* const box = begin_box();
-      ROOFTILE_UNROLL for (int j = 0; j < kOfBox; j += 8) fill(box, &values[j], j * 4);
-      end_box(box, row, column);
-      column += 64;
-      ROOFTILE_UNROLL for (int j = 0; j + kOfBox < kRegisters; ++j) sum[j] = sum[j + kOfBox];
+      if constexpr (is_gated(kFinish))
+        ROOFTILE_UNROLL for (int j = 0; j < kOfBox; ++j) values[j] *= sum[kOfD + i * kOfBox + j];
+      if constexpr (kFinish == Finish::residual) add_residual(values, i);
+      pack(values, i);
     }
   }
 
-  // Registers of 64 columns: of each 8 a thread has two, in two rows.
-  __device__ __forceinline__ void add_bias(float (&values)[32], long long column) const {
+  // What lies where box i will be; all loads are under way together.
+  __device__ __forceinline__ void add_residual(float (&values)[kOfBox], int i) const {
+    const MatrixView& from = out.epilogue.residual;
+    // Of each 8 columns a thread has two, in two rows.
+    const FragmentElement at = wgmma_accumulator(thread, 0);
+    const long long first = column + i * kBoxColumns + at.column;
+    ROOFTILE_UNROLL for (int half = 0; half < 2; ++half) {
+      const long long r = row + at.row + 8 * half;
+      const uint16_t* const in_row =
+          static_cast<const uint16_t*>(from.data) + r * from.stride_i + first;
+      uint32_t pairs[8];
+      ROOFTILE_UNROLL for (int j = 0; j < 8; ++j) {
+        pairs[j] = 0;
+        if (r < out.m && first + 8 * j < out.n)
+          pairs[j] = *reinterpret_cast<const uint32_t*>(in_row + 8 * j);
+      }
+      ROOFTILE_UNROLL for (int j = 0; j < 8; ++j) {
+        float two[2];
+        tile::PackOf<T>::unpack(two, pairs[j]);
+        values[4 * j + 2 * half] += two[0];
+        values[4 * j + 2 * half + 1] += two[1];
+      }
+    }
+  }
+
+  // What of D belongs into box i.
+  __device__ __forceinline__ void pack(const float* values, int i) {
+    ROOFTILE_UNROLL for (int j = 0; j < kOfBox / 2; ++j) packed[i * kOfBox / 2 + j] =
+        tile::PackOf<T>::pack(&values[2 * j]);
+  }
+
+  // Registers of 64 columns from `first` on: of each 8 a thread has two, in two rows.
+  __device__ __forceinline__ void add_bias(float (&values)[32], long long first) const {
     float bias[16];
     // Why around the loop, and no branch for the columns beyond the last, which are not stored: all
     // loads are under way together.
     const auto load_all = [&](auto load) {
       ROOFTILE_UNROLL for (int i = 0; i < 16; ++i) {
-        const long long j = column + wgmma_accumulator(thread, i / 2 * 4 + i % 2).column;
+        const long long j = first + wgmma_accumulator(thread, i / 2 * 4 + i % 2).column;
         bias[i] = load((j < out.n ? j : out.n - 1) * out.epilogue.bias.stride_j);
       }
     };
@@ -173,32 +228,14 @@ struct OutputOf {
     ROOFTILE_UNROLL for (int i = 0; i < 32; ++i) values[i] += bias[i / 4 * 2 + i % 2];
   }
 
-  __device__ __forceinline__ unsigned char* begin_box() {
-    if (thread == 0) bulk_wait_read<1>();  // the store before the last has read this box
-    named_barrier_sync(barrier, kBarrierThreads);
-    return boxes + turn * kBoxBytes;
-  }
-
-  __device__ __forceinline__ void end_box(unsigned char* box, long long row, long long column) {
-    fence_proxy_async_shared();
-    named_barrier_sync(barrier, kBarrierThreads);
-    if (thread == 0) {
-      tma_store(map, box_at(column, row), box);
-      bulk_commit();
-    }
-    turn ^= 1;
-  }
-
   // 16 columns of a box, from byte `first` of its rows on: a warp holds four matrices of 8 x 8, of
   // rows 0 and 8, then of columns 8 on.
-  __device__ __forceinline__ void fill(unsigned char* box, const float* values, int first) const {
-    using tile::PackOf;
+  __device__ __forceinline__ void fill(unsigned char* box, const uint32_t* pairs, int first) const {
     const int lane = thread % 32;
-    const auto row = static_cast<uint32_t>(thread / 32 * 16 + lane % 16);
+    const auto of_box = static_cast<uint32_t>(thread / 32 * 16 + lane % 16);
     const auto byte = static_cast<uint32_t>(first + lane / 16 * 16);
-    const uint32_t quad[4] = {PackOf<T>::pack(values), PackOf<T>::pack(values + 2),
-                              PackOf<T>::pack(values + 4), PackOf<T>::pack(values + 6)};
-    stmatrix(box + swizzled(Swizzle::bytes128, row, byte), quad);
+    const uint32_t quad[4] = {pairs[0], pairs[1], pairs[2], pairs[3]};
+    stmatrix(box + swizzled(Swizzle::bytes128, of_box, byte), quad);
   }
 
   // 32 columns in f32 into a box.
@@ -213,27 +250,23 @@ struct OutputOf {
 
   // Both boxes at a time: 64 columns; gated, 32 of the gate and the 32 that they gate. In a loop
   // that is not unrolled, the next chunk's registers moved to the front: the activations are long.
-  template <bool kIsGated, int kRegisters>
-  __device__ __forceinline__ void finish_and_store(float (&sum)[kRegisters], long long row,
-                                                   long long column) {
-    constexpr int kOfD = kIsGated ? kRegisters / 2 : kRegisters;
-    constexpr int kOfChunk = kIsGated ? 16 : 32;
+  __device__ __forceinline__ void finish_and_store(float (&sum)[kRegisters]) {
+    constexpr int kOfChunk = is_gated(kFinish) ? 16 : 32;
     ROOFTILE_NO_UNROLL for (int chunk = 0; chunk < kOfD / kOfChunk; ++chunk) {
       if (column >= out.n) return;
       named_barrier_sync(barrier, kBarrierThreads);  // the chunk before has been read
       fill_f32(boxes, sum);
-      fill_f32(boxes + kBoxBytes, sum + (kIsGated ? kOfD : 16));
+      fill_f32(boxes + kBoxBytes, sum + (is_gated(kFinish) ? kOfD : 16));
       named_barrier_sync(barrier, kBarrierThreads);
-      finish_chunk<kIsGated>(row, column);
+      finish_chunk();
       column += 2 * kOfChunk;
       ROOFTILE_UNROLL for (int i = 0; i + kOfChunk < kRegisters; ++i) sum[i] = sum[i + kOfChunk];
     }
   }
 
   // A thread has two columns of the chunk.
-  template <bool kIsGated>
-  __device__ __forceinline__ void finish_chunk(long long row, long long column) const {
-    constexpr int kPairs = kIsGated ? 16 : 32;
+  __device__ __forceinline__ void finish_chunk() const {
+    constexpr int kPairs = is_gated(kFinish) ? 16 : 32;
     constexpr int kApart = kBarrierThreads / kPairs;
     constexpr int kAtOnce = 4;
     const int pair = thread % kPairs;
@@ -250,14 +283,14 @@ struct OutputOf {
         const float2 two = *reinterpret_cast<const float2*>(box + at);
         values[2 * i] = two.x;
         values[2 * i + 1] = two.y;
-        if constexpr (kIsGated) {
+        if constexpr (is_gated(kFinish)) {
           const float2 up = *reinterpret_cast<const float2*>(box + kBoxBytes + at);
           gated[2 * i] = up.x;
           gated[2 * i + 1] = up.y;
         }
       }
       columns.finish_and_store<kAtOnce>(out, row + first, kApart, out.m, values,
-                                        kIsGated ? gated : nullptr);
+                                        is_gated(kFinish) ? gated : nullptr);
     }
   }
 };

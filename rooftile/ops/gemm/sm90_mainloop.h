@@ -80,18 +80,18 @@ struct OperandTile {
   }
 };
 
-/// What producer and consumers agree on. kRowTiles: 64 rows each, of one consumer. kParts: how many
-/// matrices the columns of the right operand come from, as many from each.
-template <class T, Major kMajorLeft, Major kMajorRight, int kConsumers, int kRowTiles, int kColumns,
-          int kStages, int kParts = 1>
+/// What producer and consumers agree on; a consumer has 64 rows. kParts: how many matrices the
+/// columns of the right operand come from, as many from each.
+template <class T, Major kMajorLeft, Major kMajorRight, int kConsumers, int kColumns, int kStages,
+          int kParts = 1>
 struct Mainloop {
-  static constexpr int kRowsOfConsumer = 64 * kRowTiles;
+  static constexpr int kRowsOfConsumer = 64;
   static constexpr int kRows = kConsumers * kRowsOfConsumer;
   using Shape = Ring<kRows, kColumns, kStages>;
   using Left = OperandTile<kMajorLeft, kRows>;
   using Right = OperandTile<kMajorRight, kColumns / kParts>;
   using Mma = Wgmma<T, T, float, kColumns, kMajorLeft, kMajorRight>;
-  using Sum = float[kRowTiles][Mma::kRegisters];
+  using Sum = float[Mma::kRegisters];
   static_assert(kParts == 1 || kMajorRight == Major::k, "mn-major boxes are those of one matrix");
   using Stages = tile::Pipeline<kStages>;
   using Position = tile::RingPosition<kStages>;
@@ -118,39 +118,41 @@ struct Mainloop {
   }
 
   /// All threads of a consumer: sum = the product of `steps` steps; the registers are ready after.
+  /// Calls meanwhile(0) to meanwhile(kMeanwhile - 1), one in each step while the matrix unit works:
+  /// more at once would leave it idle, since a warp issues a wgmma only when the unit has taken the
+  /// one before.
+  template <int kMeanwhile, class Meanwhile>
   static __device__ __forceinline__ void consume(unsigned char* ring, Stages& stages, Position& at,
                                                  Sum& sum, int steps, int consumer,
-                                                 int cluster_blocks) {
+                                                 int cluster_blocks, Meanwhile meanwhile) {
     const int thread = static_cast<int>(threadIdx.x) % kWarpgroup;
     int previous = -1;
-    for (int step = 0; step < steps; ++step) {
+    const auto multiply = [&](bool is_first, auto after_issue) {
       stages.wait(at);
       const unsigned char* const stage = ring + at.stage * Shape::kStage;
+      const uint64_t left = Left::descriptor(stage, consumer * kRowsOfConsumer);
       const uint64_t right = Right::descriptor(stage + Shape::kLeft, 0);
-      ROOFTILE_UNROLL for (int t = 0; t < kRowTiles; ++t) {
-        const uint64_t left = Left::descriptor(stage, consumer * kRowsOfConsumer + 64 * t);
-        wgmma_fence(sum[t]);
-        ROOFTILE_UNROLL for (int j = 0; j < kStepK / Mma::kK; ++j)
-            Mma::ss(sum[t], advanced(left, j * Left::kBytesOfK16),
-                    advanced(right, j * Right::kBytesOfK16), step != 0 || j != 0);
-      }
+      wgmma_fence(sum);
+      ROOFTILE_UNROLL for (int j = 0; j < kStepK / Mma::kK; ++j)
+          Mma::ss(sum, advanced(left, j * Left::kBytesOfK16),
+                  advanced(right, j * Right::kBytesOfK16), !is_first || j != 0);
       wgmma_commit_group();
-      wait_for<1>(sum);  // the step before this one has read its stage
+      after_issue();
+      wgmma_wait_group<1>(sum);  // the step before this one has read its stage
       if (previous >= 0) stages.release(previous, thread, cluster_blocks);
       previous = at.stage;
       at.advance();
+    };
+    int step = 0;
+    if (kMeanwhile > 0 && steps >= kMeanwhile) {
+      ROOFTILE_UNROLL for (int i = 0; i < kMeanwhile; ++i) multiply(i == 0, [&] { meanwhile(i); });
+      step = kMeanwhile;
+    } else {
+      ROOFTILE_UNROLL for (int i = 0; i < kMeanwhile; ++i) meanwhile(i);
     }
-    wait_for<0>(sum);
+    for (; step < steps; ++step) multiply(step == 0, [] {});
+    wgmma_wait_group<0>(sum);
     if (previous >= 0) stages.release(previous, thread, cluster_blocks);
-  }
-
- private:
-  template <int kGroups>
-  static __device__ __forceinline__ void wait_for(Sum& sum) {
-    if constexpr (kRowTiles == 1)
-      wgmma_wait_group<kGroups>(sum[0]);
-    else
-      wgmma_wait_group<kGroups>(sum[0], sum[1]);
   }
 };
 

@@ -64,12 +64,12 @@ struct Shared {
 
 /// This consumer thread's sums.
 template <int kRows, int kColumns, int kRegisters>
-__device__ __forceinline__ void write_sums(float* sums, const float (&sum)[1][kRegisters]) {
+__device__ __forceinline__ void write_sums(float* sums, const float (&sum)[kRegisters]) {
   const int consumer = static_cast<int>(threadIdx.x) / kWarpgroup - 1;
   const int thread = static_cast<int>(threadIdx.x) % kWarpgroup;
   ROOFTILE_UNROLL for (int i = 0; i < kColumns / 2; ++i) {
     const FragmentElement at = wgmma_accumulator(thread, i);
-    sums[at.column * Shared<kRows, kColumns>::kSumStride + consumer * 64 + at.row] = sum[0][i];
+    sums[at.column * Shared<kRows, kColumns>::kSumStride + consumer * 64 + at.row] = sum[i];
   }
 }
 
@@ -108,7 +108,7 @@ __global__ void __launch_bounds__((Shared<kRows, kColumns>::kThreads), 1)
     stream(const __grid_constant__ TensorMap b, const __grid_constant__ TensorMap a,
            const __grid_constant__ Output out, int tiles, int steps, int split, int share) {
   using S = Shared<kRows, kColumns>;
-  using Loop = Mainloop<T, Major::k, Major::k, S::kConsumers, 1, kColumns, S::kStages>;
+  using Loop = Mainloop<T, Major::k, Major::k, S::kConsumers, kColumns, S::kStages>;
   ROOFTILE_DYNAMIC_SHARED(raw);
   unsigned char* const shared = raw + (kAlignment - shared_address(raw) % kAlignment) % kAlignment;
   auto& stages = *reinterpret_cast<typename Loop::Stages*>(shared + S::kPipeline);
@@ -140,10 +140,10 @@ __global__ void __launch_bounds__((Shared<kRows, kColumns>::kThreads), 1)
     if (thread == 0) {
       wait_for_grid();
       for (int tile = first_tile; tile < tiles; tile += next) {
-        // Where blocks split k each begins elsewhere: all would ask L2 for the same few lines of A
-        // at once. Where they share A they need not, and lose more than they gain.
+        // Each block begins elsewhere: all would ask L2 for the same few lines of A at once. Where
+        // they share A they need not, and lose more than they gain.
         constexpr int kSpread = 7;  // steps
-        const int start = split == 1 ? first : first + tile * kSpread % (last - first);
+        const int start = share != 1 ? first : first + tile * kSpread % (last - first);
         Loop::produce(shared, stages, at, &b, {&a}, tile * kRows, 0, first, last, start, shares_a,
                       CacheHint::evict_first);
       }
@@ -162,7 +162,7 @@ __global__ void __launch_bounds__((Shared<kRows, kColumns>::kThreads), 1)
     typename Loop::Sum sum;
     wait_for_grid();
     for (int tile = first_tile; tile < tiles; tile += next) {
-      Loop::consume(shared, stages, at, sum, last - first, consumer, share);
+      Loop::template consume<0>(shared, stages, at, sum, last - first, consumer, share, [](int) {});
       if (tile != first_tile) named_barrier_sync(kSumsRead, kMeeting);
       write_sums<kRows, kColumns>(sums, sum);
       if (split == 1) named_barrier_arrive(kSumsReady, kMeeting);
@@ -234,9 +234,10 @@ Support supports(const Problem& problem, const DeviceProperties&) {
 }
 
 /// Each height of the tile with as many blocks as there are tiles, or pairs of blocks that share A,
-/// or pairs that split k. First those whose last wave is fullest.
+/// or pairs that split k. First those whose blocks read least.
 std::vector<Config> configs(const Problem& problem, const DeviceProperties& device) {
-  constexpr std::int64_t kPair = 2;  // larger clusters leave compute units unused
+  constexpr std::int64_t kPair = 2;   // larger clusters leave compute units unused
+  constexpr double kExchange = 1500;  // of parts: as long as it takes to read so many rows
   const std::int64_t steps = tiles_of(problem.axis("k"), kStepK);
   const std::int64_t columns = columns_of(problem.axis("m"));
   std::vector<std::pair<double, Config> > list;
@@ -244,9 +245,10 @@ std::vector<Config> configs(const Problem& problem, const DeviceProperties& devi
     const std::int64_t blocks =
         (tiles_of(problem.axis("n"), rows) + share - 1) / share * share * split;
     if (split > 1 && (blocks > device.compute_units || steps < split)) return;
-    const double waves = static_cast<double>(blocks) / device.compute_units;
-    list.push_back(
-        {-waves / std::ceil(waves), {{{"rows", rows}, {"split", split}, {"share", share}}}});
+    const double waves = std::ceil(static_cast<double>(blocks) / device.compute_units);
+    const double read = waves * static_cast<double>((rows + columns) * steps / split);
+    list.push_back({read + (split > 1 ? kExchange : 0),
+                    {{{"rows", rows}, {"split", split}, {"share", share}}}});
   };
   for (const std::int64_t rows : {128, 64}) {
     if (columns >= kLeastColumnsShared) add(rows, 1, kPair);
@@ -255,7 +257,7 @@ std::vector<Config> configs(const Problem& problem, const DeviceProperties& devi
   }
   std::ranges::stable_sort(list, {}, [](const auto& entry) { return entry.first; });
   std::vector<Config> sorted;
-  for (auto& [idle, config] : list) sorted.push_back(std::move(config));
+  for (auto& [read, config] : list) sorted.push_back(std::move(config));
   return sorted;
 }
 

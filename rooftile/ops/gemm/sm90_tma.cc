@@ -100,9 +100,14 @@ Support supports_tma(const Problem& problem) {
 Output output_of(const Problem& problem) {
   const Sm90Call call = sm90_call(problem);
   Output output{.d = call.d, .epilogue = call.epilogue, .m = call.m, .n = call.n};
-  if (can_store_d(problem) && !problem.has("residual"))
+  if (!can_store_d(problem)) return output;
+  if (!problem.has("residual"))
     output.finish =
         problem.has("bias") || call.epilogue.act != Act::none ? Finish::columns : Finish::plain;
+  else if (problem.dtype("residual") == problem.dtype("d") &&
+           tma_reason(problem.arg("residual"), 1).empty() &&
+           problem.arg("residual").strides[1] == 1)
+    output.finish = Finish::residual;
   return output;
 }
 

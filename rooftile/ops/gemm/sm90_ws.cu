@@ -22,7 +22,8 @@ __global__ void __launch_bounds__(kThreads, 1)
     ws(const __grid_constant__ TensorMap a, const __grid_constant__ TensorMap b,
        const __grid_constant__ TensorMap d, const __grid_constant__ Output out,
        tile::GroupedTiles order, int steps) {
-  ws_body<T, Major::k, Major::k, kColumns, kFinish, kBlocks>(&a, {&b}, &d, out, order, steps);
+  ws_body<T, Major::k, Major::k, kColumns, kFinish, kBlocks>(&a, {&b}, &d, nullptr, out, order,
+                                                             steps);
 }
 
 }  // namespace
@@ -33,18 +34,26 @@ extern const KernelTable sm90_ws_layouts_kernels;
 
 namespace {
 
+/// Whether sm90_ws_columns.cu has it; its kernels take a map of the residual, too.
+bool has_columns(const OperandLayouts& layouts, Finish finish) {
+  return layouts.is_nt() && (finish == Finish::columns || finish == Finish::residual);
+}
+
 GpuKernel find(const OperandLayouts& layouts, DType dtype, std::int64_t columns, Finish finishes,
                int cluster) {
   const std::string type(name(dtype));
   const std::string tile = type + ", " + std::to_string(columns);
   const std::string blocks = ", " + std::to_string(cluster) + ">";
-  if (layouts.is_nt() && finishes == Finish::columns)
-    return find_kernel(sm90_ws_columns_kernels, "ws_columns<" + tile + blocks);
+  if (has_columns(layouts, finishes))
+    return find_kernel(
+        sm90_ws_columns_kernels,
+        "ws_columns<" + tile +
+            (finishes == Finish::residual ? ", Finish::residual" : ", Finish::columns") + blocks);
   const std::string finish =
       (finishes == Finish::plain ? ", Finish::plain" : ", Finish::any") + blocks;
   if (layouts.is_nt()) return find_kernel(sm90_ws_kernels, "ws<" + tile + finish);
-  return find_kernel(sm90_ws_layouts_kernels,
-                     "ws_layout<" + type + ", " + layouts.majors() + finish);
+  return find_kernel(sm90_ws_layouts_kernels, "ws_layout<" + type + ", " + layouts.majors() + ", " +
+                                                  std::to_string(columns) + finish);
 }
 
 /// Waves of clusters, times what a tile takes: where the waves are the same the larger tile, which
@@ -65,7 +74,7 @@ std::vector<Config> configs(const Problem& problem, const DeviceProperties& devi
   const bool is_nt = layouts_of(problem).is_nt();
   for (const std::int64_t columns : {256, 128})
     for (const int cluster : {2, 1})
-      if (columns == 128 || is_nt)
+      if (is_nt || columns == 128 * cluster)  // see sm90_ws_layouts.cu
         list.push_back({estimate(problem, device, columns, cluster),
                         {{{"block_n", columns}, {"cluster", cluster}}}});
   std::stable_sort(list.begin(), list.end(),
@@ -88,7 +97,13 @@ Prepared prepare(const Problem& problem, Device& device, const Config& config) {
     const TensorMap b = operand_map(device, args["b"], 1, layouts.b_is_k, columns / cluster);
     const Output out = with_arguments(fixed, args);
     const TensorMap d = out.finish != Finish::any ? output_map(device, args["d"]) : a;
-    launch(*context.stream, kernel, fits.shape, a, b, d, out, fits.order, fits.steps);
+    if (!has_columns(layouts, out.finish)) {
+      launch(*context.stream, kernel, fits.shape, a, b, d, out, fits.order, fits.steps);
+      return;
+    }
+    const TensorMap residual =
+        out.finish == Finish::residual ? output_map(device, args["residual"]) : d;
+    launch(*context.stream, kernel, fits.shape, a, b, d, residual, out, fits.order, fits.steps);
   }};
 }
 

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The warp-specialised kernel and its launcher, for any layout of the operands; each .cu file has
 // some instances. Persistent: a producer warpgroup copies tiles by TMA through a ring of stages,
-// two consumer warpgroups multiply them. Of tiles of 256 columns each has half the rows, and both
-// store D while the producer is ahead with the next tile. Tiles of 128 columns they take in turn:
-// one stores D while the other multiplies, which hides a long epilogue, at the price of more
-// traffic to shared memory (CUTLASS: "cooperative" and "ping-pong"). Blocks of a cluster are
-// neighbours along m, and share the tile of B.
+// two consumer warpgroups multiply them, half the rows each, and store a tile of D while the next
+// one is multiplied (CUTLASS: "cooperative"). Blocks of a cluster are neighbours along m, and share
+// the tile of B.
 #pragma once
 
 #include "rooftile/ops/gemm/sm90_epilogue.h"
@@ -26,8 +24,6 @@ namespace rooftile::ops::gemm {
 constexpr int kConsumers = 2;
 constexpr int kBlockM = 64 * kConsumers;
 constexpr int kThreads = kWarpgroup * (1 + kConsumers);
-// Named barriers: 1 and 2 are those of each consumer's way to D, these say that it is its turn.
-constexpr int kTurn = 3;
 
 /// As many stages as fit beside the boxes of D: 4 of 256 columns, 6 of 128.
 constexpr int ws_stages(int columns) { return columns == 256 ? 4 : 6; }
@@ -43,30 +39,26 @@ struct WsShared {
 
 #if ROOFTILE_DEVICE_CODE
 
-/// kBlocks: of a cluster. Finish::gated: half the columns of a tile are the gate's, half those that
-/// it gates, and D has half as many.
+/// kBlocks: of a cluster. `residual`: for Finish::residual, that L2 fetches it ahead. Gated: half
+/// the columns of a tile are the gate's, half those that it gates, and D has half as many.
 template <class T, Major kMajorA, Major kMajorB, int kColumns, Finish kFinish, int kBlocks,
           int kParts>
 __device__ __forceinline__ void ws_body(const TensorMap* a, const TensorMap* const (&b)[kParts],
-                                        const TensorMap* d, const Output& out,
-                                        tile::GroupedTiles order, int steps) {
-  static_assert(kParts == (kFinish == Finish::gated ? 2 : 1));
+                                        const TensorMap* d, const TensorMap* residual,
+                                        const Output& out, tile::GroupedTiles order, int steps) {
+  static_assert(kParts == (is_gated(kFinish) ? 2 : 1));
   using S = WsShared<kColumns>;
-  constexpr bool kInTurn = kColumns == 128;
-  constexpr int kOfTile = kInTurn ? 1 : kConsumers;  // consumers
-  constexpr int kRowTiles = kConsumers / kOfTile;
-  using Loop =
-      Mainloop<T, kMajorA, kMajorB, kOfTile, kRowTiles, kColumns, ws_stages(kColumns), kParts>;
+  using Loop = Mainloop<T, kMajorA, kMajorB, kConsumers, kColumns, ws_stages(kColumns), kParts>;
   constexpr int kColumnsOfD = kColumns / kParts;
   ROOFTILE_DYNAMIC_SHARED(raw);
   unsigned char* const shared = raw + (kAlignment - shared_address(raw) % kAlignment) % kAlignment;
   auto& stages = *reinterpret_cast<typename Loop::Stages*>(shared + S::kPipeline);
   const Cluster cluster{kBlocks == 1 ? 0 : static_cast<int>(cluster_rank()), kBlocks};
   if (threadIdx.x == 0) {
-    stages.init(kOfTile * kBlocks);
+    stages.init(kConsumers * kBlocks);
     tensor_map_prefetch(a);
     for (const TensorMap* map : b) tensor_map_prefetch(map);
-    if constexpr (kFinish == Finish::plain || kFinish == Finish::columns) tensor_map_prefetch(d);
+    if constexpr (!stores_any(kFinish)) tensor_map_prefetch(d);
   }
   if (kBlocks == 1)
     __syncthreads();
@@ -78,36 +70,34 @@ __device__ __forceinline__ void ws_body(const TensorMap* a, const TensorMap* con
   const int warpgroup = static_cast<int>(threadIdx.x) / kWarpgroup;
   typename Loop::Position at;
   if (warpgroup == 0) {
-    setmaxnreg_dec<40>();
+    setmaxnreg_dec<24>();
     if (threadIdx.x == 0) {
       wait_for_grid();
       for (int number = first; number < order.count(); number += clusters) {
         const tile::GroupedTiles::Tile tile = order.at(number);
-        Loop::produce(shared, stages, at, a, b, (tile.row * kBlocks + cluster.rank) * kBlockM,
-                      tile.column * kColumnsOfD, 0, steps, 0, cluster);
+        const int row = (tile.row * kBlocks + cluster.rank) * kBlockM;
+        const int column = tile.column * kColumnsOfD;
+        if constexpr (kFinish == Finish::residual)
+          for (int i = 0; i < kConsumers; ++i)
+            for (int j = 0; j < kColumnsOfD; j += kBoxColumns)
+              tma_prefetch(residual, box_at(column + j, row + i * kBoxRows));
+        Loop::produce(shared, stages, at, a, b, row, column, 0, steps, 0, cluster);
       }
     }
   } else {
-    setmaxnreg_inc<232>();
+    setmaxnreg_inc<240>();
     const int consumer = warpgroup - 1;
-    OutputOf<T> output{out, d, shared + S::kBoxes + consumer * kBoxesOfConsumer * kBoxBytes,
-                       1 + consumer, static_cast<int>(threadIdx.x) % kWarpgroup};
+    using Way = OutputOf<T, kFinish, Loop::Mma::kRegisters>;
+    Way output{out, d, shared + S::kBoxes + consumer * kBoxesOfConsumer * kBoxBytes, 1 + consumer,
+               static_cast<int>(threadIdx.x) % kWarpgroup};
     typename Loop::Sum sum;
     wait_for_grid();
-    if (kInTurn && consumer == 1) at.skip(steps);
-    for (int number = first + (kInTurn ? consumer * clusters : 0); number < order.count();
-         number += kRowTiles * clusters) {
+    for (int number = first; number < order.count(); number += clusters) {
       const tile::GroupedTiles::Tile tile = order.at(number);
-      const int of_tile = kInTurn ? 0 : consumer;
-      // Why wait: a barrier tells one phase from the next only, and this tile's are many ahead.
-      if (kInTurn && number != first) named_barrier_sync(kTurn + consumer, kThreads - kWarpgroup);
-      Loop::consume(shared, stages, at, sum, steps, of_tile, kBlocks);
-      if (kInTurn && number + clusters < order.count())
-        named_barrier_arrive(kTurn + 1 - consumer, kThreads - kWarpgroup);
-      if (kInTurn) at.skip(steps);
-      const int row = (tile.row * kBlocks + cluster.rank) * kBlockM + of_tile * 64;
-      ROOFTILE_UNROLL for (int t = 0; t < kRowTiles; ++t)
-          output.template store<kFinish>(sum[t], row + 64 * t, tile.column * kColumnsOfD);
+      Loop::template consume<Way::kBoxes>(shared, stages, at, sum, steps, consumer, kBlocks,
+                                          [&](int box) { output.store_box(box); });
+      output.take(sum, (tile.row * kBlocks + cluster.rank) * kBlockM + consumer * 64,
+                  tile.column * kColumnsOfD);
     }
     output.finish();
   }

@@ -10,12 +10,13 @@ namespace rooftile::ops::gemm {
 #if ROOFTILE_DEVICE_CODE
 namespace {
 
-template <class T, Major kMajorA, Major kMajorB, Finish kFinish, int kBlocks>
+template <class T, Major kMajorA, Major kMajorB, int kColumns, Finish kFinish, int kBlocks>
 __global__ void __launch_bounds__(kThreads, 1)
     ws_layout(const __grid_constant__ TensorMap a, const __grid_constant__ TensorMap b,
               const __grid_constant__ TensorMap d, const __grid_constant__ Output out,
               tile::GroupedTiles order, int steps) {
-  ws_body<T, kMajorA, kMajorB, 128, kFinish, kBlocks>(&a, {&b}, &d, out, order, steps);
+  ws_body<T, kMajorA, kMajorB, kColumns, kFinish, kBlocks>(&a, {&b}, &d, nullptr, out, order,
+                                                           steps);
 }
 
 }  // namespace
@@ -28,10 +29,10 @@ extern const KernelTable sm90_ws_layouts_kernels;
   LAYOUT_ENTRY(type, Major::k, Major::mn, __VA_ARGS__),     \
       LAYOUT_ENTRY(type, Major::mn, Major::k, __VA_ARGS__), \
       LAYOUT_ENTRY(type, Major::mn, Major::mn, __VA_ARGS__)
-ROOFTILE_KERNEL_TABLE(sm90_ws_layouts_kernels, LAYOUT_ENTRIES(bf16, Finish::plain, 2),
-                      LAYOUT_ENTRIES(bf16, Finish::any, 2), LAYOUT_ENTRIES(bf16, Finish::plain, 1),
-                      LAYOUT_ENTRIES(bf16, Finish::any, 1), LAYOUT_ENTRIES(fp16, Finish::plain, 2),
-                      LAYOUT_ENTRIES(fp16, Finish::any, 2), LAYOUT_ENTRIES(fp16, Finish::plain, 1),
-                      LAYOUT_ENTRIES(fp16, Finish::any, 1))
+// Wide tiles in pairs of blocks, narrow ones alone: those are for small products.
+#define LAYOUT_ENTRIES_OF(type)                                                           \
+  LAYOUT_ENTRIES(type, 256, Finish::plain, 2), LAYOUT_ENTRIES(type, 256, Finish::any, 2), \
+      LAYOUT_ENTRIES(type, 128, Finish::plain, 1), LAYOUT_ENTRIES(type, 128, Finish::any, 1)
+ROOFTILE_KERNEL_TABLE(sm90_ws_layouts_kernels, LAYOUT_ENTRIES_OF(bf16), LAYOUT_ENTRIES_OF(fp16))
 
 }  // namespace rooftile::ops::gemm

@@ -20,13 +20,13 @@ using namespace gemm;
 
 #if ROOFTILE_DEVICE_CODE
 
-template <class T, int kColumns, int kBlocks>
+template <class T, int kColumns, Finish kFinish, int kBlocks>
 __global__ void __launch_bounds__(kThreads, 1)
     gated(const __grid_constant__ TensorMap a, const __grid_constant__ TensorMap gate,
-          const __grid_constant__ TensorMap up, const __grid_constant__ Output out,
-          tile::GroupedTiles order, int steps) {
-  ws_body<T, Major::k, Major::k, kColumns, Finish::gated, kBlocks>(&a, {&gate, &up}, nullptr, out,
-                                                                   order, steps);
+          const __grid_constant__ TensorMap up, const __grid_constant__ TensorMap d,
+          const __grid_constant__ Output out, tile::GroupedTiles order, int steps) {
+  ws_body<T, Major::k, Major::k, kColumns, kFinish, kBlocks>(&a, {&gate, &up}, &d, nullptr, out,
+                                                             order, steps);
 }
 
 #endif
@@ -54,9 +54,11 @@ Prepared prepare(const Problem& problem, Device& device, const Config& config) {
   const auto columns = static_cast<int>(config.at("block_n"));
   const auto cluster = static_cast<int>(config.at("cluster"));
   const int columns_of_d = columns / 2;
+  const bool is_by_tma = can_store_d(problem);
   const GpuKernel kernel = find_kernel(
       sm90_ws_kernels, "gated<" + std::string(name(problem.dtype("a"))) + ", " +
-                           std::to_string(columns) + ", " + std::to_string(cluster) + ">");
+                           std::to_string(columns) + ", Finish::gated" +
+                           (is_by_tma ? ", " : "_any, ") + std::to_string(cluster) + ">");
   const WsLaunch fits = ws_launch(problem, device, columns, columns_of_d, cluster);
   Output fixed;
   fixed.d = view_of(problem, "d");
@@ -68,10 +70,11 @@ Prepared prepare(const Problem& problem, Device& device, const Config& config) {
     const TensorMap a = operand_map(device, args["a"], 0, true, kBlockM);
     const TensorMap gate = operand_map(device, args["gate"], 1, true, columns_of_d / cluster);
     const TensorMap up = operand_map(device, args["up"], 1, true, columns_of_d / cluster);
+    const TensorMap d = is_by_tma ? output_map(device, args["d"]) : a;
     Output out = fixed;
     out.d.data = args["d"].data;
     out.stores_pairs = stores_pairs(out.d);
-    launch(*context.stream, kernel, fits.shape, a, gate, up, out, fits.order, fits.steps);
+    launch(*context.stream, kernel, fits.shape, a, gate, up, d, out, fits.order, fits.steps);
   }};
 }
 
@@ -88,7 +91,7 @@ const KernelDef sm90_ws{
     .configs =
         [](const Problem& problem, const DeviceProperties&) {
           std::vector<Config> list;
-          for (const int columns : {128, 256})
+          for (const int columns : {256, 128})
             for (const int cluster : {2, 1})
               list.push_back({{{"block_n", columns}, {"cluster", cluster}}});
           if (problem.axis("m") <= kBlockM)
@@ -101,9 +104,11 @@ const KernelDef sm90_ws{
 #endif
 
 #define GATED_ENTRY(...) ROOFTILE_KERNEL_ENTRY(gated<__VA_ARGS__>)
-#define GATED_ENTRIES(type)                                                        \
-  GATED_ENTRY(type, 128, 2), GATED_ENTRY(type, 128, 1), GATED_ENTRY(type, 256, 2), \
-      GATED_ENTRY(type, 256, 1)
-ROOFTILE_KERNEL_TABLE(sm90_ws_kernels, GATED_ENTRIES(bf16), GATED_ENTRIES(fp16))
+#define GATED_ENTRIES(type, columns)                                                          \
+  GATED_ENTRY(type, columns, Finish::gated, 2), GATED_ENTRY(type, columns, Finish::gated, 1), \
+      GATED_ENTRY(type, columns, Finish::gated_any, 2),                                       \
+      GATED_ENTRY(type, columns, Finish::gated_any, 1)
+ROOFTILE_KERNEL_TABLE(sm90_ws_kernels, GATED_ENTRIES(bf16, 256), GATED_ENTRIES(bf16, 128),
+                      GATED_ENTRIES(fp16, 256), GATED_ENTRIES(fp16, 128))
 
 }  // namespace rooftile::ops::gemm_glu
