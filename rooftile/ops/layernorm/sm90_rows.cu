@@ -264,8 +264,9 @@ __device__ void load_parameters(Pack (&to)[kKept], const RowPacks<kKept>& row, c
   ROOFTILE_UNROLL for (int i = 0; i < kKept; ++i) to[i] = make_uint4(word, word, word, word);
 }
 
-// The same of rows that RowPacks can hold, all of one type of 16 bits: to the same bits.
-template <class T, int kKept, bool kHasResidual>
+// The same of rows that RowPacks can hold, all of one type of 16 bits: to the same bits. Why an
+// instance without parameters: fewer registers, and loads that can be under way earlier.
+template <class T, int kKept, bool kHasResidual, bool kHasParameters>
 __global__ void __launch_bounds__(most_threads(kKept), kKept == 4 ? 2 : 1)
     whole(const RowsCall call) {
   static_assert(kPack<T> == kOctet);
@@ -314,15 +315,19 @@ __global__ void __launch_bounds__(most_threads(kKept), kKept == 4 ? 2 : 1)
   // Not asked for before the sums: registers for more rows under way are worth more.
   Pack w[kKept];
   Pack b[kKept];
-  load_parameters<T>(w, row, call.w, 1.0F);
-  load_parameters<T>(b, row, call.b, 0.0F);
+  if constexpr (kHasParameters) {
+    load_parameters<T>(w, row, call.w, 1.0F);
+    load_parameters<T>(b, row, call.b, 0.0F);
+  }
   ROOFTILE_UNROLL for (int i = 0; i < kKept; ++i) {
     float v[kOctet];
-    float factor[kOctet];
-    float shift[kOctet];
+    float factor[kOctet] = {1, 1, 1, 1, 1, 1, 1, 1};
+    float shift[kOctet] = {};
     unpack<T>(v, kept[i]);
-    unpack<T>(factor, w[i]);
-    unpack<T>(shift, b[i]);
+    if constexpr (kHasParameters) {
+      unpack<T>(factor, w[i]);
+      unpack<T>(shift, b[i]);
+    }
     normalise(v, found, 0.0F, root, factor, shift);
     row.store(static_cast<T*>(call.y.data), call.y.row_stride, i, pack<T>(v));
   }
@@ -366,11 +371,13 @@ Prepared prepare(const Problem& problem, Device&, const Config& config) {
   const LaunchShape shape = row_blocks(problem.axis("rows"), threads);
   const std::string type = packed_type(problem);
   const std::string number = std::to_string(kept);
+  const bool has_parameters = problem.has("w") || problem.has("b");
   const GpuKernel whole =
       find_kernel(sm90_rows_kernels, type == "void" || octets > kept * threads
                                          ? "rows<" + number + ">"
                                          : "whole<" + type + ", " + number +
-                                               (problem.has("residual") ? ", true>" : ", false>"));
+                                               (problem.has("residual") ? ", true" : ", false") +
+                                               (has_parameters ? ", true>" : ", false>"));
   const GpuKernel any = find_kernel(sm90_rows_kernels, "rows<0>");
   const RowsCall fixed{.rows = problem.axis("rows"),
                        .cols = static_cast<int>(problem.axis("cols")),
@@ -402,8 +409,10 @@ const KernelDef sm90_rows{
 
 #endif
 
-#define WHOLE_ENTRIES(type, kept) \
-  ROOFTILE_KERNEL_ENTRY(whole<type, kept, false>), ROOFTILE_KERNEL_ENTRY(whole<type, kept, true>)
+#define WHOLE_ENTRY(...) ROOFTILE_KERNEL_ENTRY(whole<__VA_ARGS__>)
+#define WHOLE_ENTRIES(type, kept)                                              \
+  WHOLE_ENTRY(type, kept, false, false), WHOLE_ENTRY(type, kept, false, true), \
+      WHOLE_ENTRY(type, kept, true, false), WHOLE_ENTRY(type, kept, true, true)
 #define WHOLE_ENTRIES_OF(type) WHOLE_ENTRIES(type, 1), WHOLE_ENTRIES(type, 4)
 ROOFTILE_KERNEL_TABLE(sm90_rows_kernels, ROOFTILE_KERNEL_ENTRY(rows<0>),
                       ROOFTILE_KERNEL_ENTRY(rows<1>), ROOFTILE_KERNEL_ENTRY(rows<4>),
