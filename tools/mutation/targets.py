@@ -5,7 +5,8 @@ OPS = "rooftile/ops"
 # Beyond the sets smoke, ci and edges. Several tiles and more steps than stages; several tiles a block,
 # which needs more than the 132 that run at once.
 PROBLEMS = {
-    "gemm/sm90_ws": ["m=200 n=520 k=200 a=bf16 layout=nt", "m=17032 n=8 k=520 a=bf16 layout=nt"],
+    "gemm/sm90_ws": ["m=200 n=520 k=200 a=bf16 layout=nt",
+                     "m=200 n=520 k=200 a=bf16 layout=nt bias=bf16 residual=bf16 act=silu", "m=17032 n=8 k=520 a=bf16 layout=nt"],
     "gemm/sm90_stream": ["m=4 n=17200 k=264 a=bf16 layout=nt"],
 }
 KERNELS = ["gemm/sm90_naive", "gemm/sm90_tiled", "gemm/sm80_mma", "gemm/sm90_stream", "rmsnorm/sm90_plain", "rmsnorm/sm90_rows",
@@ -20,6 +21,7 @@ HEADERS = {
     f"{OPS}/gemm/sm90_gemm.h": ["gemm/sm90_naive"],
     f"{OPS}/transpose/sm90_tile.h": ["transpose/sm90_tiled", "transpose/sm90_padded"],
     "rooftile/tile/row_reduce.h": ["softmax/sm90_rows", "rmsnorm/sm90_plain"],
+    "rooftile/tile/row_packs.h": ["softmax/sm90_rows", "rmsnorm/sm90_rows"],
     "rooftile/tile/elements.h": ["scaled_copy/sm90_vector", "scaled_copy/sm90_plain", "transpose/sm90_vector",
                                  "softmax/sm90_rows", "rmsnorm/sm90_rows", "rmsnorm/sm90_plain"],
 }
