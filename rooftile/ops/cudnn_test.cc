@@ -61,14 +61,11 @@ TEST(CudnnRefusals, AreOfOptionsThatItDoesNotHave) {
               HasSubstr("w is fp16: must be f32 or"));
   EXPECT_THAT(reason("rmsnorm rows=4 cols=8 w.stride=2"), HasSubstr("w must be contiguous"));
   EXPECT_THAT(reason("rmsnorm rows=4 cols=8 data=extreme"), HasSubstr("data=extreme: "));
-  EXPECT_THAT(reason("layernorm rows=4 cols=8 w=f32"), HasSubstr("needs both w and b"));
-  EXPECT_THAT(reason("layernorm rows=4 cols=8 x=bf16 w=f32 b=bf16"), HasSubstr("one type"));
 }
 
 TEST(CudnnRefusals, AreOfSimulatedGpus) {
   const auto device = open_device("sim:h200");
-  for (const char* line :
-       {"softmax rows=4 cols=8", "rmsnorm rows=4 cols=8", "layernorm rows=4 cols=8 w=f32 b=f32"}) {
+  for (const char* line : {"softmax rows=4 cols=8", "rmsnorm rows=4 cols=8"}) {
     const Problem problem = problem_of(line);
     EXPECT_EQ(supports(kernel_of(problem), problem, device->properties()).reason,
               "no vendor's library runs on sim:h200");
@@ -154,24 +151,13 @@ void expect_right(Device& device, Stream& stream, const std::string& line) {
   }
 }
 
-constexpr const char* kShapes[]{"rows=1 cols=1", "rows=3 cols=17", "rows=33 cols=4096",
-                                "rows=5 cols=20000"};
+constexpr const char* kShapes[]{"rows=3 cols=17", "rows=5 cols=20000"};
 
 TEST_F(CudnnKernels, RmsnormIsRight) {
   for (const char* x : {"f32", "bf16", "fp16"})
     for (const char* shape : kShapes)
       expect_right(*device_, *stream_, "rmsnorm " + std::string(shape) + " x=" + x);
   expect_right(*device_, *stream_, "rmsnorm rows=33 cols=4096 x=bf16 w=f32");
-}
-
-TEST_F(CudnnKernels, LayernormIsRight) {
-  for (const char* x : {"f32", "bf16", "fp16"})
-    for (const char* shape : kShapes) {
-      const std::string type(x);
-      expect_right(*device_, *stream_,
-                   "layernorm " + std::string(shape) + " x=" + type + " w=" + type + " b=" + type);
-    }
-  expect_right(*device_, *stream_, "layernorm rows=33 cols=4096 x=bf16 w=f32 b=f32");
 }
 
 TEST_F(CudnnKernels, SoftmaxIsRight) {

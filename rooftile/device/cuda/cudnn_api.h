@@ -73,14 +73,13 @@ enum Attribute : int {
   kNormPhase = 2001,
   kNormX = 2002,
   kNormScale = 2005,
-  kNormBias = 2006,
   kNormEpsilon = 2007,
   kNormY = 2013,
   kDevicePropertiesJson = 2702,
 };
 
 enum HeuristicMode : int { kHeuristicFallback = 2, kHeuristicA = 3 };
-enum NormMode : int { kLayerNorm = 0, kRmsNorm = 4 };
+enum NormMode : int { kRmsNorm = 4 };
 enum NormPhase : int { kInference = 0 };
 
 enum SoftmaxAlgorithm : int { kSoftmaxAccurate = 1 };

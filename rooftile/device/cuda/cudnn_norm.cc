@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // How an operation is described follows NVIDIA's documentation of the graph interface
 // (CUDNN_BACKEND_OPERATION_NORM_FORWARD_DESCRIPTOR) and what its own C++ layer sets: x as
-// [rows, cols, 1, 1], w and b as [1, cols, 1, 1], eps as a scalar on the host.
+// [rows, cols, 1, 1], w as [1, cols, 1, 1], eps as a scalar on the host.
 #include "rooftile/device/cuda/cudnn_norm.h"
 
 #include <algorithm>
@@ -13,7 +13,7 @@
 namespace rooftile {
 namespace {
 
-enum Id : std::int64_t { kX = 1, kY, kW, kB, kEps };
+enum Id : std::int64_t { kX = 1, kY, kW, kEps };
 constexpr std::int64_t kAlignment = 16;
 constexpr std::size_t kMostKept = 64;
 
@@ -78,21 +78,19 @@ CudnnNormOperation::CudnnNormOperation(const CudnnNorm& norm)
     : x(tensor(kX, norm.type, norm.rows, norm.cols)),
       y(tensor(kY, norm.type, norm.rows, norm.cols)),
       w(tensor(kW, norm.w_type, 1, norm.cols)),
-      b(tensor(kB, norm.w_type, 1, norm.cols)),
       eps(tensor(kEps, cudnn::kFloat, 1, 1)) {
-  operation.set(cudnn::kNormMode, cudnn::kTypeNormMode, {norm.mode});
+  operation.set(cudnn::kNormMode, cudnn::kTypeNormMode, {cudnn::kRmsNorm});
   operation.set(cudnn::kNormPhase, cudnn::kTypeNormPhase, {cudnn::kInference});
   operation.set(cudnn::kNormX, x);
   operation.set(cudnn::kNormY, y);
   operation.set(cudnn::kNormScale, w);
-  if (norm.has_bias) operation.set(cudnn::kNormBias, b);
   operation.set(cudnn::kNormEpsilon, eps);
   operation.finalise("describing the normalisation");
 }
 
 CudnnNormPlan::CudnnNormPlan(const CudnnNorm& norm, const CudnnTarget& target,
                              const CudnnDescriptor& config)
-    : has_bias_(norm.has_bias), eps_(norm.eps) {
+    : eps_(norm.eps) {
   aim(plan_, target, cudnn::kPlanHandle, cudnn::kPlanDeviceProperties);
   plan_.set(cudnn::kPlanEngineConfig, config);
   plan_.finalise("compiling an engine");
@@ -100,10 +98,10 @@ CudnnNormPlan::CudnnNormPlan(const CudnnNorm& norm, const CudnnTarget& target,
 }
 
 void CudnnNormPlan::run(CudnnDevice& device, cudaStream_t stream, void* workspace, const void* x,
-                        void* y, const void* w, const void* b) const {
-  const std::int64_t ids[]{kX, kY, kW, kEps, kB};
-  const void* const data[]{x, y, w, &eps_, b};
-  const std::int64_t count = has_bias_ ? 5 : 4;
+                        void* y, const void* w) const {
+  const std::int64_t ids[]{kX, kY, kW, kEps};
+  const void* const data[]{x, y, w, &eps_};
+  const std::int64_t count = std::ssize(ids);
   CudnnDescriptor pack(cudnn::kVariantPack);
   pack.set(cudnn::kPackUniqueIds, cudnn::kTypeInt64, ids, count);
   pack.set(cudnn::kPackDataPointers, cudnn::kTypeVoidPointer, data, count);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// cuDNN's normalisation of rows, in the phase of inference: one operation of its graph interface,
-// the engines that its heuristics propose for it, and a plan for each that is asked for. What it
-// takes was found by asking 9.19: rows that lie packed, in x as in y.
+// cuDNN's RMS normalisation of rows, in the phase of inference: an operation of its graph
+// interface, the engines that its heuristics propose for it, and a plan for each that is asked for.
+// What it takes was found by asking 9.19: rows that lie packed, in x as in y.
 #pragma once
 
 #include <compare>
@@ -14,12 +14,10 @@
 
 namespace rooftile {
 
-/// y (rows x cols) of x, by the row, packed; w and b (cols) in one type. Sums are f32.
+/// y (rows x cols) of x, by the row, packed; w (cols). Sums are f32.
 struct CudnnNorm {
-  cudnn::NormMode mode = cudnn::kRmsNorm;
   cudnn::DataType type = cudnn::kFloat;  // of x and y
   cudnn::DataType w_type = cudnn::kFloat;
-  bool has_bias = false;
   std::int64_t rows = 0;
   std::int64_t cols = 0;
   float eps = 0;  // inside the root
@@ -38,7 +36,7 @@ struct CudnnTarget {
 struct CudnnNormOperation {
   explicit CudnnNormOperation(const CudnnNorm& norm);
 
-  CudnnDescriptor x, y, w, b, eps;
+  CudnnDescriptor x, y, w, eps;
   CudnnDescriptor operation{cudnn::kOperationNormForward};
 };
 
@@ -48,15 +46,13 @@ class CudnnNormPlan {
   CudnnNormPlan(const CudnnNorm& norm, const CudnnTarget& target, const CudnnDescriptor& config);
 
   [[nodiscard]] std::int64_t workspace_bytes() const { return workspace_bytes_; }
-  /// Asynchronous; `b` may be null where there is no bias. Thread-safe. All addresses are multiples
-  /// of 16 bytes.
+  /// Asynchronous, thread-safe. All addresses are multiples of 16 bytes.
   void run(CudnnDevice& device, cudaStream_t stream, void* workspace, const void* x, void* y,
-           const void* w, const void* b) const;
+           const void* w) const;
 
  private:
   CudnnDescriptor plan_{cudnn::kExecutionPlan};
   std::int64_t workspace_bytes_ = 0;
-  bool has_bias_;
   float eps_;  // passed by its address in every run
 };
 

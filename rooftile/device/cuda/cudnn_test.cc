@@ -69,12 +69,10 @@ SAME(kNormMode, CUDNN_ATTR_OPERATION_NORM_FWD_MODE);
 SAME(kNormPhase, CUDNN_ATTR_OPERATION_NORM_FWD_PHASE);
 SAME(kNormX, CUDNN_ATTR_OPERATION_NORM_FWD_XDESC);
 SAME(kNormScale, CUDNN_ATTR_OPERATION_NORM_FWD_SCALE_DESC);
-SAME(kNormBias, CUDNN_ATTR_OPERATION_NORM_FWD_BIAS_DESC);
 SAME(kNormEpsilon, CUDNN_ATTR_OPERATION_NORM_FWD_EPSILON_DESC);
 SAME(kNormY, CUDNN_ATTR_OPERATION_NORM_FWD_YDESC);
 SAME(kHeuristicFallback, CUDNN_HEUR_MODE_FALLBACK);
 SAME(kHeuristicA, CUDNN_HEUR_MODE_A);
-SAME(kLayerNorm, CUDNN_LAYER_NORM);
 SAME(kRmsNorm, CUDNN_RMS_NORM);
 SAME(kInference, CUDNN_NORM_FWD_INFERENCE);
 SAME(kSoftmaxAccurate, CUDNN_SOFTMAX_ACCURATE);
@@ -149,25 +147,19 @@ class CudnnLibrary : public testing::Test {
   }
 };
 
-CudnnNorm norm(cudnn::NormMode mode, std::int64_t cols = 4096) {
-  return {.mode = mode,
-          .type = cudnn::kBfloat16,
-          .w_type = cudnn::kBfloat16,
-          .has_bias = mode == cudnn::kLayerNorm,
-          .rows = 64,
-          .cols = cols,
-          .eps = 1e-5F};
+CudnnNorm norm(std::int64_t cols = 4096) {
+  return {
+      .type = cudnn::kBfloat16, .w_type = cudnn::kBfloat16, .rows = 64, .cols = cols, .eps = 1e-5F};
 }
 
 TEST_F(CudnnLibrary, TakesTheOperations) {
   EXPECT_GE(cudnn_library().version, 90000U);
-  for (const cudnn::NormMode mode : {cudnn::kRmsNorm, cudnn::kLayerNorm})
-    for (const cudnn::DataType type : {cudnn::kFloat, cudnn::kHalf, cudnn::kBfloat16})
-      for (const std::int64_t cols : {1, 33, 4096}) {
-        CudnnNorm each = norm(mode, cols);
-        each.type = type;
-        EXPECT_NO_THROW(CudnnNormOperation{each}) << mode << " " << type << " " << cols;
-      }
+  for (const cudnn::DataType type : {cudnn::kFloat, cudnn::kHalf, cudnn::kBfloat16})
+    for (const std::int64_t cols : {1, 33, 4096}) {
+      CudnnNorm each = norm(cols);
+      each.type = type;
+      EXPECT_NO_THROW(CudnnNormOperation{each}) << type << " " << cols;
+    }
 }
 
 TEST_F(CudnnLibrary, TellsErrorsInItsOwnWords) {
@@ -199,17 +191,15 @@ TEST_F(CudnnLibrary, HasEnginesForAnH200) {
   CudnnDescriptor h200(cudnn::kDeviceProperties);
   h200.set(cudnn::kDevicePropertiesJson, cudnn::kTypeChar, kH200.data(), std::ssize(kH200));
   h200.finalise("describing an H200");
-  for (const cudnn::NormMode mode : {cudnn::kRmsNorm, cudnn::kLayerNorm}) {
-    try {
-      const CudnnNormEngines engines(norm(mode), {.described = h200.get()});
-      EXPECT_GE(engines.count(), 1U);
-      EXPECT_LE(engines.count(), CudnnNormEngines::kMost);
-    } catch (const Error& error) {
-      EXPECT_THAT(error.what(), HasSubstr("cuDNN has no engine for this: "));
-      if (std::string(error.what()).find("libcuda") != std::string::npos)
-        GTEST_SKIP() << "no driver here: " << error.what();
-      FAIL() << error.what();
-    }
+  try {
+    const CudnnNormEngines engines(norm(), {.described = h200.get()});
+    EXPECT_GE(engines.count(), 1U);
+    EXPECT_LE(engines.count(), CudnnNormEngines::kMost);
+  } catch (const Error& error) {
+    EXPECT_THAT(error.what(), HasSubstr("cuDNN has no engine for this: "));
+    if (std::string(error.what()).find("libcuda") != std::string::npos)
+      GTEST_SKIP() << "no driver here: " << error.what();
+    FAIL() << error.what();
   }
 }
 
