@@ -267,6 +267,7 @@ std::vector<Case> cases() {
     add("edges", "m=136 n=264 k=40 a=bf16 layout=" + std::string(layout));
   add("edges", "m=72 n=264 k=40 a=bf16 layout=nt d=f32 bias=f32 act=silu");
   add("edges", "m=129 n=136 k=64 a=bf16 layout=nt bias=bf16 act=gelu residual=fp16");
+  add("edges", "m=136 n=264 k=264 a=bf16 layout=nt bias=f32 act=gelu residual=bf16");
   add("edges", "m=130 n=100 k=64 a=fp16 layout=nt d.stride=104,1 act=relu");
   // Few rows, k long enough to be split.
   add("edges", "m=1 n=136 k=520 a=bf16 layout=nt");

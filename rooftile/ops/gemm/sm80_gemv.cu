@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // At most two rows of A: the time is that of reading B, a weight [n, k], which warps read row by
 // row, 16 bytes a lane and several such loads under way; A comes from the first-level cache. What
-// a lane sums, and how the lanes' sums are added, follows from k alone. From sm_80 on.
+// a lane sums, and how the lanes' sums are added, follows from k and the configuration alone. From
+// sm_80 on.
 #include "rooftile/ops/gemm/sm90_gemm.h"
 #include "rooftile/tile/kernel_table.h"
 #if ROOFTILE_DEVICE_CODE
@@ -9,8 +10,6 @@
 #include "rooftile/tile/row_reduce.h"
 #include "rooftile/tile/unroll.h"
 #else
-#include <algorithm>
-
 #include "rooftile/device/gpu_kernel.h"
 #include "rooftile/ops/gemm/sm90_host.h"
 #include "rooftile/ops/row_blocks.h"

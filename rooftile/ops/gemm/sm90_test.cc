@@ -10,8 +10,11 @@
 #include "rooftile/device/sim/sim_device.h"
 #include "rooftile/op/bind.h"
 #include "rooftile/op/cache.h"
+#include "rooftile/op/generate.h"
 #include "rooftile/op/plan.h"
 #include "rooftile/op/registry.h"
+#include "rooftile/op/storage.h"
+#include "rooftile/op/tolerance.h"
 #include "rooftile/op/tuned.h"
 #include "rooftile/ops/catalogue.h"
 #include "rooftile/ops/gemm/gemm.h"
@@ -60,6 +63,55 @@ TEST(GemmSm90, WarpSpecialisedHasTheBitsOfAnH200) {
     EXPECT_EQ(counters[SimCounter::wgmma_multiply_adds], 512u * 512 * 512);
     EXPECT_EQ(counters[SimCounter::shared_store_conflicts], 0u);
     EXPECT_EQ(counters[SimCounter::tma_store_bytes], bytes);
+  }
+}
+
+// More tiles than blocks: D of one leaves while the next is multiplied, however it is finished.
+TEST(GemmSm90, BlocksFinishEveryTile) {
+  const std::unique_ptr<SimDevice> device = make_sim_device("h200");
+  const std::unique_ptr<Stream> stream = device->make_stream();
+  for (const char* line : {"gemm m=17000 n=16 k=328 a=bf16 layout=nt bias=f32 act=silu",
+                           "gemm m=17000 n=16 k=72 a=bf16 layout=nt bias=bf16 residual=bf16",
+                           "gemm m=17000 n=16 k=72 a=bf16 layout=nt d=f32",
+                           "gemm_glu m=17000 n=16 k=72 a=bf16 layout=nt"}) {
+    SCOPED_TRACE(line);
+    const Problem problem = catalogue().bind(line);
+    const Operation& operation = catalogue().operation(problem.op);
+    Values values(problem);
+    generate_inputs(*operation.def, problem, values);
+    operation.def->meaning(problem, values);
+    std::vector<TensorView> views(problem.args.size());
+    std::vector<DeviceMemory> memory;
+    std::vector<char> host;
+    for (std::size_t i = 0; i < views.size(); ++i) {
+      const ArgChoice& arg = problem.args[i];
+      if (!arg.is_present) continue;
+      host.assign(static_cast<std::size_t>(bytes_of(arg.dtype, num_elements(arg.shape))), '\xff');
+      views[i] = {host.data(), arg.dtype, arg.shape, arg.strides, {}, nullptr};
+      if (arg.name != "d") store_view(values[arg.name].values, views[i]);
+      memory.emplace_back(*device, std::ssize(host));
+      device->copy_to_device(*stream, memory.back().data(), host.data(), std::ssize(host));
+      stream->synchronise();
+      views[i].data = memory.back().data();
+      views[i].device = device->device_id();
+    }
+    const KernelDef& kernel = operation.kernel("sm90_ws");
+    Plan(kernel, problem, *device).run({.stream = stream.get()}, views);
+    stream->synchronise();
+    TensorView d = views.front();
+    host.resize(static_cast<std::size_t>(memory.front().bytes()));
+    device->copy_to_host(*stream, host.data(), d.data, std::ssize(host));
+    stream->synchronise();
+    d.data = host.data();
+    d.device = {};
+    std::vector<double> actual;
+    load_view(d, actual);
+    const Comparison found =
+        compare(actual, values["d"], problem.dtype("d"), operation.def->tolerance(problem, "d"));
+    EXPECT_TRUE(found.passed()) << found.text(values["d"]);
+    const std::vector<SimLaunch> launches = device->take_launches();
+    ASSERT_EQ(launches.size(), 1u);
+    EXPECT_THAT(launches[0].findings, testing::IsEmpty());
   }
 }
 

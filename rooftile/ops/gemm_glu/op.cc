@@ -132,6 +132,7 @@ std::vector<Case> cases() {
     edge("m=5 n=40 k=24 a=bf16 layout=nt act=" + std::string(act));
   edge("m=136 n=264 k=72 a=bf16 layout=nt");
   edge("m=70 n=136 k=136 a=fp16 layout=nt d=f32 act=gelu");
+  edge("m=136 n=264 k=264 a=bf16 layout=nt");
   edge("m=130 n=100 k=64 a=bf16 layout=nt d.stride=104,1");
   edge("m=4 n=6 k=16 a=bf16 gate=fp16 up=f32 d=fp16");
   edge("m=64 n=4 k=8 a=f32 a.stride=67108864,1");  // offsets beyond 2^31
