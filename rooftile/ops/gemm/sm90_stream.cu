@@ -140,10 +140,10 @@ __global__ void __launch_bounds__((Shared<kRows, kColumns>::kThreads), 1)
     if (thread == 0) {
       wait_for_grid();
       for (int tile = first_tile; tile < tiles; tile += next) {
-        // Each block begins elsewhere: all would ask L2 for the same few lines of A at once. Where
-        // they share A they need not, and lose more than they gain.
+        // Each block begins elsewhere, those that share A alike: all would ask L2 for the same few
+        // lines of A at once.
         constexpr int kSpread = 7;  // steps
-        const int start = share != 1 ? first : first + tile * kSpread % (last - first);
+        const int start = first + tile / share * kSpread % (last - first);
         Loop::produce(shared, stages, at, &b, {&a}, tile * kRows, 0, first, last, start, shares_a,
                       CacheHint::evict_first);
       }
