@@ -23,9 +23,10 @@
 
 namespace rooftile::ops::gemm {
 
-constexpr int kBoxRows = 64;
+constexpr int kConsumerRows = 64;
+constexpr int kBoxRows = 16;  // a warp's of these
 constexpr int kBoxColumns = 64;
-constexpr int kBoxBytes = kBoxRows * 2 * kBoxColumns;
+constexpr int kBoxBytes = kConsumerRows * 2 * kBoxColumns;  // of the four warps together
 constexpr int kBoxesOfConsumer = 2;
 constexpr int kBarrierThreads = 128;  // of a warpgroup
 
@@ -105,8 +106,10 @@ template <class T, Finish kFinish, int kRegisters>
 struct OutputOf {
   static constexpr int kOfBox = 32;  // registers of a box's columns, and half as many packed
   static constexpr int kOfD = is_gated(kFinish) ? kRegisters / 2 : kRegisters;
-  /// Of a tile that take() leaves to store_box().
   static constexpr int kBoxes = stores_any(kFinish) ? 0 : kOfD / kOfBox;
+  /// Of a tile that take() leaves to store_half(). Why halves: shared memory is busy, and the
+  /// matrix unit waits for what is done at once.
+  static constexpr int kHalves = 2 * kBoxes;
 
   const Output& out;
   const TensorMap* map;
@@ -118,8 +121,8 @@ struct OutputOf {
   long long column = out.n;  // none yet
   uint32_t packed[kOfD / 2] = {};
 
-  /// The 64 rows of a tile from (first_row, first_column) on; all boxes of the one before have been
-  /// stored. The accumulators are free after, and changed.
+  /// The 64 rows of a tile from (first_row, first_column) on; all halves of the one before have
+  /// been stored. The accumulators are free after, and changed.
   __device__ __forceinline__ void take(float (&sum)[kRegisters], long long first_row,
                                        long long first_column) {
     row = first_row;
@@ -132,19 +135,23 @@ struct OutputOf {
       finish_and_pack(sum);
   }
 
-  /// Box i of what was taken, if D has such columns.
-  __device__ __forceinline__ void store_box(int i) {
-    const long long first = column + i * kBoxColumns;
+  /// 32 columns of what was taken, if D has them, halves in their order: the second sends the box.
+  __device__ __forceinline__ void store_half(int half) {
+    const long long first = column + half / 2 * kBoxColumns;
     if (first >= out.n) return;
-    unsigned char* const box = boxes + turn * kBoxBytes;
-    if (thread == 0) bulk_wait_read<kBoxesOfConsumer - 1>();  // this box has been copied
-    named_barrier_sync(barrier, kBarrierThreads);
-    ROOFTILE_UNROLL for (int j = 0; j < kOfBox / 2; j += 4)
-        fill(box, &packed[i * kOfBox / 2 + j], j * 8);
+    const int lane = thread % 32;
+    unsigned char* const box = boxes + turn * kBoxBytes + thread / 32 * (kBoxRows * 128);
+    if (half % 2 == 0) {
+      if (lane == 0) bulk_wait_read<kBoxesOfConsumer - 1>();  // this box has been copied
+      __syncwarp();
+    }
+    ROOFTILE_UNROLL for (int i = 0; i < 8; i += 4)
+        fill(box, &packed[half * 8 + i], half % 2 * 64 + i * 8);
+    if (half % 2 == 0) return;
     fence_proxy_async_shared();
-    named_barrier_sync(barrier, kBarrierThreads);
-    if (thread == 0) {
-      tma_store(map, box_at(first, row), box);
+    __syncwarp();
+    if (lane == 0) {
+      tma_store(map, box_at(first, row + thread / 32 * kBoxRows), box);
       bulk_commit();
     }
     turn ^= 1;
@@ -152,8 +159,8 @@ struct OutputOf {
 
   /// All that was taken is in memory.
   __device__ __forceinline__ void finish() {
-    ROOFTILE_UNROLL for (int i = 0; i < kBoxes; ++i) store_box(i);
-    if (thread == 0) bulk_wait<0>();
+    ROOFTILE_UNROLL for (int i = 0; i < kHalves; ++i) store_half(i);
+    if (thread % 32 == 0) bulk_wait<0>();
   }
 
  private:
@@ -228,14 +235,13 @@ struct OutputOf {
     ROOFTILE_UNROLL for (int i = 0; i < 32; ++i) values[i] += bias[i / 4 * 2 + i % 2];
   }
 
-  // 16 columns of a box, from byte `first` of its rows on: a warp holds four matrices of 8 x 8, of
-  // rows 0 and 8, then of columns 8 on.
+  // 16 columns of a warp's box, from byte `first` of its rows on: four matrices of 8 x 8, of rows 0
+  // and 8, then of columns 8 on.
   __device__ __forceinline__ void fill(unsigned char* box, const uint32_t* pairs, int first) const {
     const int lane = thread % 32;
-    const auto of_box = static_cast<uint32_t>(thread / 32 * 16 + lane % 16);
     const auto byte = static_cast<uint32_t>(first + lane / 16 * 16);
     const uint32_t quad[4] = {pairs[0], pairs[1], pairs[2], pairs[3]};
-    stmatrix(box + swizzled(Swizzle::bytes128, of_box, byte), quad);
+    stmatrix(box + swizzled(Swizzle::bytes128, static_cast<uint32_t>(lane % 16), byte), quad);
   }
 
   // 32 columns in f32 into a box.
@@ -273,7 +279,7 @@ struct OutputOf {
     if (column + 2 * pair >= out.n) return;
     const ColumnPair columns(out, column + 2 * pair);
     const unsigned char* const box = boxes + pair / 16 * kBoxBytes;
-    ROOFTILE_NO_UNROLL for (int first = thread / kPairs; first < kBoxRows;
+    ROOFTILE_NO_UNROLL for (int first = thread / kPairs; first < kConsumerRows;
                             first += kAtOnce * kApart) {
       float values[2 * kAtOnce];
       float gated[2 * kAtOnce];

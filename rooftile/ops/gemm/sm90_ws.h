@@ -78,9 +78,9 @@ __device__ __forceinline__ void ws_body(const TensorMap* a, const TensorMap* con
         const int row = (tile.row * kBlocks + cluster.rank) * kBlockM;
         const int column = tile.column * kColumnsOfD;
         if constexpr (kFinish == Finish::residual)
-          for (int i = 0; i < kConsumers; ++i)
+          for (int i = 0; i < kBlockM; i += kBoxRows)
             for (int j = 0; j < kColumnsOfD; j += kBoxColumns)
-              tma_prefetch(residual, box_at(column + j, row + i * kBoxRows));
+              tma_prefetch(residual, box_at(column + j, row + i));
         Loop::produce(shared, stages, at, a, b, row, column, 0, steps, 0, cluster);
       }
     }
@@ -94,8 +94,8 @@ __device__ __forceinline__ void ws_body(const TensorMap* a, const TensorMap* con
     wait_for_grid();
     for (int number = first; number < order.count(); number += clusters) {
       const tile::GroupedTiles::Tile tile = order.at(number);
-      Loop::template consume<Way::kBoxes>(shared, stages, at, sum, steps, consumer, kBlocks,
-                                          [&](int box) { output.store_box(box); });
+      Loop::template consume<Way::kHalves>(shared, stages, at, sum, steps, consumer, kBlocks,
+                                           [&](int half) { output.store_half(half); });
       output.take(sum, (tile.row * kBlocks + cluster.rank) * kBlockM + consumer * 64,
                   tile.column * kColumnsOfD);
     }

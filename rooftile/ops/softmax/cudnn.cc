@@ -18,6 +18,9 @@ constexpr std::int64_t kModes = 2;
 Support takes(const Problem& problem, const DeviceProperties& device) {
   if (problem.has("lengths")) return unsupported("lengths: cuDNN's softmax is of whole rows");
   if (problem.number("scale") != 1) return unsupported("scale: cuDNN's softmax has none");
+  // Seen on an H200 with cuDNN 9: of rows of 4096 or 20000 a quarter is off by more than rounding.
+  if (problem.dtype("x") != DType::f32)
+    return unsupported("x: in 16 bits cuDNN's softmax is less exact than its type");
   return takes_cudnn_rows(problem, device);
 }
 
@@ -26,12 +29,12 @@ Support takes(const Problem& problem, const DeviceProperties& device) {
 // x and y alike: rows x cols, as a batch of `rows` with `cols` channels.
 class Rows {
  public:
-  Rows(cudnn::DataType type, std::int64_t rows, std::int64_t cols) {
+  Rows(std::int64_t rows, std::int64_t cols) {
     const Cudnn& library = cudnn_library();
     library.check(library.create_tensor(&descriptor_), "making a descriptor");
     const int n = static_cast<int>(rows);
     const int c = static_cast<int>(cols);
-    library.check(library.set_tensor(descriptor_, type, n, c, 1, 1, c, 1, 1, 1),
+    library.check(library.set_tensor(descriptor_, cudnn::kFloat, n, c, 1, 1, c, 1, 1, 1),
                   "describing a tensor");
   }
   ~Rows() { cudnn_library().destroy_tensor(descriptor_); }
@@ -46,11 +49,7 @@ class Rows {
 
 Prepared prepare(const Problem& problem, Device& device, const Config& config) {
   CudnnDevice& gpu = cudnn_device(cuda_index(device.properties()));
-  const DType type = problem.dtype("x");
-  const auto rows = std::make_shared<const Rows>(type == DType::bf16   ? cudnn::kBfloat16
-                                                 : type == DType::fp16 ? cudnn::kHalf
-                                                                       : cudnn::kFloat,
-                                                 problem.axis("rows"), problem.axis("cols"));
+  const auto rows = std::make_shared<const Rows>(problem.axis("rows"), problem.axis("cols"));
   const cudnn::SoftmaxMode mode =
       config.at("candidate") == 0 ? cudnn::kSoftmaxInstance : cudnn::kSoftmaxChannel;
   return {.run = [=, &gpu](const Context& context, const Arguments& args) {
