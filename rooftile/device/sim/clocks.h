@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <cstring>
 #include <memory>
 #include <vector>
 
@@ -52,21 +51,8 @@ static_assert(kActors < 2048);
 
 constexpr int kEngines = kActors - kMaxThreads;
 
-/// Of each actor the later of two clocks, in `to`. Why vectors: GCC makes none at -O2 of a loop
-/// whose length it does not know. Why signed: SSE2 compares no others (and clocks are below 2^20).
-inline void raise_clocks(std::uint32_t* to, const std::uint32_t* from, std::size_t count) {
-  using Eight [[gnu::vector_size(32)]] = std::int32_t;
-  constexpr std::size_t kAtOnce = sizeof(Eight) / sizeof(std::uint32_t);
-  const std::size_t whole = count - count % kAtOnce;
-  for (std::size_t i = 0; i != whole; i += kAtOnce) {
-    Eight mine, theirs;
-    std::memcpy(&mine, to + i, sizeof mine);
-    std::memcpy(&theirs, from + i, sizeof theirs);
-    mine = mine < theirs ? theirs : mine;
-    std::memcpy(to + i, &mine, sizeof mine);
-  }
-  for (std::size_t i = whole; i != count; ++i) to[i] = std::max(to[i], from[i]);
-}
+/// Of each actor the later of two clocks, in `to` (clocks.cc).
+void raise_clocks(std::uint32_t* to, const std::uint32_t* from, std::size_t count);
 
 /// Clocks of the first of some actors, as many as are known.
 using Clocks = std::vector<std::uint32_t>;
