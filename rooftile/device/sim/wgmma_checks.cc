@@ -74,11 +74,11 @@ void find_runs(WgmmaOperation& operation) {
 
 bool check_uniform(const Warpgroup& group, const WgmmaOperation& first, const WgmmaOperation& mine,
                    int thread) {
-  const std::string who = describe_actor(*group.block, thread);
+  const auto who = [&] { return describe_actor(*group.block, thread); };
   if (first.is_a_shared != mine.is_a_shared || !is_same_form(first.form, mine.form)) {
     if (is_new_finding(FindingKind::divergence, mine.pc, first.pc))
       report(FindingKind::divergence, mine.pc, first.pc,
-             who + ": other threads of warpgroup " + std::to_string(group.number) +
+             who() + ": other threads of warpgroup " + std::to_string(group.number) +
                  " execute another wgmma, at " + source_line(first.pc));
     return false;
   }
@@ -93,7 +93,7 @@ bool check_uniform(const Warpgroup& group, const WgmmaOperation& first, const Wg
     what = std::to_string(mine.group) + " groups are committed, not " + std::to_string(first.group);
   if (!what.empty() && is_new_finding(FindingKind::bad_operand, mine.pc, first.pc))
     report(FindingKind::bad_operand, mine.pc, first.pc,
-           who + ": wgmma's operands differ within warpgroup " + std::to_string(group.number) +
+           who() + ": wgmma's operands differ within warpgroup " + std::to_string(group.number) +
                ": " + what);
   return true;
 }
