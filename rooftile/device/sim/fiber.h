@@ -13,11 +13,13 @@ namespace rooftile::sim {
 
 extern "C" void rooftile_sim_switch(void** save, void* to);
 
+class RegisterWatch;
 struct Worker;
 
 /// What the stack of a fiber begins with: what kernels know of, and whose fiber it is.
 struct Fiber : FiberContext {
   Worker* worker;
+  RegisterWatch* watch;  // of accesses of the stack: wgmma uses registers of it; null: none yet
 };
 
 inline Fiber& fiber_of(std::uint8_t* stack) { return *reinterpret_cast<Fiber*>(stack); }

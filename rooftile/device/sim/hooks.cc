@@ -5,6 +5,7 @@
 
 #include "rooftile/device/sim/global_memory.h"
 #include "rooftile/device/sim/machine.h"
+#include "rooftile/device/sim/register_watch.h"
 
 namespace rooftile::sim {
 namespace {
@@ -138,7 +139,7 @@ void on_global(std::uint64_t address, std::uint32_t bytes, bool is_write, std::u
 bool is_unwatched(const void* address) {
   if (!is_own_stack(reinterpret_cast<std::uint64_t>(address))) return false;
   const Fiber* fiber = this_fiber();
-  return fiber == nullptr || fiber->watches_registers == 0;
+  return fiber == nullptr || fiber->watch == nullptr;
 }
 
 bool is_argument(const Worker& self, std::uint64_t address) {
@@ -154,7 +155,7 @@ bool on_access(std::uint64_t address, std::uint32_t bytes, bool is_write, std::u
   const Fiber* const fiber = this_fiber();
   if (fiber == nullptr) return true;
   if (is_own_stack(address)) {
-    if (fiber->watches_registers != 0) watch_registers(address, bytes, is_write, pc);
+    if (fiber->watch != nullptr) fiber->watch->note(address, bytes, is_write, pc);
     return true;
   }
   Worker* const self = fiber->worker;

@@ -454,9 +454,6 @@ std::uint64_t apply_atomic(Atomic op, Number type, int bytes, void* address, std
 bool changes_number(Atomic op, Number type, int bytes, std::uint64_t old, std::uint64_t value,
                     std::uint64_t compare);
 
-/// An access of the current thread's stack, once it has used wgmma (register_watch.cc).
-void watch_registers(std::uint64_t address, std::uint32_t bytes, bool is_write, std::uint32_t pc);
-
 // --- shared memory's addresses (shared_memory.cc)
 [[nodiscard]] bool is_shared(const Block& block, std::uint64_t address);
 /// The block of the running cluster whose shared memory holds the address, or null.

@@ -49,16 +49,9 @@ std::uint32_t RegisterWatch::touched(std::uint64_t begin, std::uint64_t end,
   return 0;
 }
 
-void watch_registers(std::uint64_t address, std::uint32_t bytes, bool is_write, std::uint32_t pc) {
-  Block& block = *worker()->block;
-  warpgroup_of(block, worker()->thread)
-      .watches[static_cast<std::size_t>(worker()->thread % kWarpgroupThreads)]
-      .note(address, bytes, is_write, pc);
-}
-
 void note_registers(const void* registers, std::uint32_t bytes, bool is_write, std::uint32_t pc) {
-  if (fiber_of(worker()->current().stack).watches_registers != 0)
-    watch_registers(reinterpret_cast<std::uint64_t>(registers), bytes, is_write, pc);
+  if (RegisterWatch* const watch = fiber_of(worker()->current().stack).watch)
+    watch->note(reinterpret_cast<std::uint64_t>(registers), bytes, is_write, pc);
 }
 
 }  // namespace rooftile::sim

@@ -48,8 +48,8 @@ void begin_thread(Worker& self, Block& block, int number, std::uint8_t* stack) {
   fiber.grid_dim = to_coordinates(shape.grid);
   fiber.cluster_block = at(block.rank, shape.cluster);
   fiber.cluster_dim = to_coordinates(shape.cluster);
-  fiber.watches_registers = 0;
   fiber.worker = &self;
+  fiber.watch = nullptr;
   Warp& warp = block.warps[static_cast<std::size_t>(number / kLanes)];
   if (warp.logs == nullptr) {
     if (self.logs.empty()) self.logs.push_back(new LoggedAccess[kLanes * kLoggedAccesses]);

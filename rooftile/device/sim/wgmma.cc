@@ -25,7 +25,10 @@ bool check_is_whole(const Block& block, int thread, std::uint32_t pc) {
   return false;
 }
 
-void watch(int thread) { fiber_of((*worker()->block)[thread].stack).watches_registers = 1; }
+/// From here on the thread's accesses of its stack are looked at.
+void watch(Warpgroup& group, int thread) {
+  fiber_of((*group.block)[thread].stack).watch = &group.watches[lane_of(thread)];
+}
 
 void wake(Warpgroup& group) {
   for (const int thread : group.waiting) make_ready(*group.block, thread);
@@ -111,8 +114,8 @@ void wgmma(const WgmmaForm& form, void* d, const std::uint32_t* a_registers, std
   const int thread = worker()->thread;
   const std::uint32_t pc = ROOFTILE_SIM_PC;
   if (!check_is_whole(block, thread, pc)) return;
-  watch(thread);
   Warpgroup& group = warpgroup_of(block, thread);
+  watch(group, thread);
   const std::size_t lane = lane_of(thread);
   const std::uint64_t number = group.issued[lane]++;
   WgmmaOperation mine{.form = form,
@@ -151,8 +154,9 @@ void wgmma_fence() {
   Block& block = *worker()->block;
   const int thread = worker()->thread;
   if (!check_is_whole(block, thread, ROOFTILE_SIM_PC)) return;
-  watch(thread);
-  warpgroup_of(block, thread).watches[lane_of(thread)].fence();
+  Warpgroup& group = warpgroup_of(block, thread);
+  watch(group, thread);
+  group.watches[lane_of(thread)].fence();
 }
 
 void wgmma_commit_group() {

@@ -26,7 +26,6 @@ struct Coordinates {
 
 struct FiberContext {
   Coordinates thread, block, block_dim, grid_dim, cluster_block, cluster_dim;
-  uint32_t watches_registers;  // whether accesses of the stack matter: wgmma uses registers of it
 };
 
 inline uintptr_t stack_base() {
