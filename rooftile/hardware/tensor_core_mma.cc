@@ -59,7 +59,7 @@ ROOFTILE_INLINE void load_lanes(const float* from, int count, Floats& to) {
 /// Rounds the half of the lanes that starts at `at`: (low + high) * 2^-scale.
 template <class Rules>
 ROOFTILE_INLINE void round_half(const Rules& rules, const Ints& low, const Ints& high,
-                                const Ints& unit_bits, int at, Floats& result) {
+                                const Ints& unit_bits, int at, HalfFloats& result) {
   HalfInts low_half, high_half;
   HalfFloats unit;
   std::memcpy(&low_half, reinterpret_cast<const std::int32_t*>(&low) + at, sizeof low_half);
@@ -88,8 +88,7 @@ ROOFTILE_INLINE void round_half(const Rules& rules, const Ints& low, const Ints&
     bits &= ~((std::int64_t{1} << (52 - rules.result_bits)) - 1);
     std::memcpy(&rounded, &bits, sizeof rounded);
   }
-  const HalfFloats narrow = __builtin_convertvector(rounded, HalfFloats);
-  std::memcpy(reinterpret_cast<float*>(&result) + at, &narrow, sizeof narrow);
+  result = __builtin_convertvector(rounded, HalfFloats);
 }
 
 /// One row of A times a panel: c becomes the results, `largest` the exponents they were aligned to.
@@ -120,8 +119,10 @@ ROOFTILE_INLINE void multiply_row(const TensorCoreRules& rules, int any_k, const
         __builtin_convertvector(a[i] * panel.values[static_cast<std::size_t>(i)] * scale, Ints);
     (i % 2 == 0 ? low : high) += addend;
   }
-  round_half(rules, low, high, unit_bits, 0, c);
-  round_half(rules, low, high, unit_bits, 4, c);
+  HalfFloats first, second;
+  round_half(rules, low, high, unit_bits, 0, first);
+  round_half(rules, low, high, unit_bits, 4, second);
+  c = __builtin_shufflevector(first, second, 0, 1, 2, 3, 4, 5, 6, 7);
 }
 
 struct Operands {
@@ -158,10 +159,31 @@ void store_each(const TensorCoreRules& rules, const Operands& x, int row, int co
   }
 }
 
+/// Of some rows of A, kMaxMatrixK for each.
+constexpr int kRowsAtOnce = 64;
+using RowExponents = std::array<std::int32_t, kRowsAtOnce * kMaxMatrixK>;
+static_assert(kMaxMatrixK % kLanes == 0);
+
+ROOFTILE_INLINE void row_exponents(const TensorCoreRules& rules, const Operands& x, int first,
+                                   int end, RowExponents& to) {
+  for (int row = first; row < end; ++row)
+    for (int i = 0; i < x.k; i += kLanes) {
+      Floats values;
+      Ints exponents;
+      load_lanes(x.a + row * x.k + i, std::min(kLanes, x.k - i), values);
+      exponents_of(values, rules.min_exponent_a, exponents);
+      std::memcpy(&to[static_cast<std::size_t>((row - first) * kMaxMatrixK + i)], &exponents,
+                  sizeof exponents);
+    }
+}
+
+/// The rows from `first` on, at most kRowsAtOnce.
 template <int kFixed>
-ROOFTILE_INLINE void multiply(const TensorCoreRules& rules, const Operands& x) {
+ROOFTILE_INLINE void multiply_rows(const TensorCoreRules& rules, const Operands& x, int first,
+                                   int end) {
   const int least = least_ordinary(rules);
-  std::array<std::int32_t, kMaxMatrixK + kLanes> exponents_a{};
+  RowExponents exponents_a;
+  row_exponents(rules, x, first, end, exponents_a);
   for (int column = 0; column < x.n; column += kLanes) {
     const int count = std::min(kLanes, x.n - column);
     Panel panel;
@@ -170,26 +192,25 @@ ROOFTILE_INLINE void multiply(const TensorCoreRules& rules, const Operands& x) {
       load_lanes(x.b + i * x.n + column, count, panel.values[at]);
       exponents_of(panel.values[at], rules.min_exponent_b, panel.exponents[at]);
     }
-    for (int row = 0; row < x.m; ++row) {
-      const float* a = x.a + row * x.k;
-      for (int i = 0; i < x.k; i += kLanes) {
-        Floats values;
-        Ints exponents;
-        load_lanes(a + i, std::min(kLanes, x.k - i), values);
-        exponents_of(values, rules.min_exponent_a, exponents);
-        std::memcpy(&exponents_a[static_cast<std::size_t>(i)], &exponents, sizeof exponents);
-      }
+    for (int row = first; row < end; ++row) {
       float* d = x.d + row * x.n + column;
       Floats c;
       Ints largest;
       load_lanes(d, count, c);
-      multiply_row<kFixed>(rules, x.k, a, exponents_a.data(), panel, c, largest);
+      multiply_row<kFixed>(rules, x.k, x.a + row * x.k,
+                           exponents_a.data() + (row - first) * kMaxMatrixK, panel, c, largest);
       if (count == kLanes && all_ordinary(largest, least))
         std::memcpy(d, &c, sizeof c);
       else
         store_each(rules, x, row, column, count, c, largest);
     }
   }
+}
+
+template <int kFixed>
+ROOFTILE_INLINE void multiply(const TensorCoreRules& rules, const Operands& x) {
+  for (int first = 0; first < x.m; first += kRowsAtOnce)
+    multiply_rows<kFixed>(rules, x, first, std::min(first + kRowsAtOnce, x.m));
 }
 
 void multiply_generic(const TensorCoreRules& rules, const Operands& x) { multiply<0>(rules, x); }
