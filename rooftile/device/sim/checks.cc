@@ -14,17 +14,6 @@ namespace {
 // Reports are cold, and functions of their own: inlined, their texts would cost every access a
 // frame of hundreds of bytes and the registers.
 
-/// One access while it is checked cell by cell.
-struct Check {
-  const AccessCheck& access;
-  Block& observer;
-  const Thread& thread;
-  Block* owner;  // of shared memory; null: global memory
-  std::uint32_t launch;
-  std::uint32_t ahead;  // the launch that it may overlap; 0: none
-  Epoch now;
-};
-
 /// In place of the actor: there were several, of several blocks.
 constexpr int kSeveralBlocks = kActors;
 
@@ -100,24 +89,32 @@ std::string who(const Check& check, Epoch epoch) {
              ": it may still run, no griddepcontrol.wait comes before");
 }
 
-/// Written by a thread, read by an engine: the writer's proxy fence, or one of the thread that
-/// issued the engine's work after it knew of the write.
-[[gnu::noinline]] void check_proxy(const Check& check, std::uint64_t address, const Cell& cell) {
-  const Epoch write = cell.write;
-  if (is_engine(write.actor())) return;
-  if (write.block() == check.observer.number % Epoch::kBlocks) {
-    const Thread& writer = check.observer[write.actor()];
-    if (write.clock() <= writer.proxy_clock) return;
-    if (write.clock() <= check.thread.proxy_floor) return;
-    if (write.actor() == check.access.thread && write.clock() <= check.thread.proxy_clock) return;
-  } else if (check.thread.proxy_clock != 0) {
-    return;  // another block's write, and the issuer has fenced (after it learned of it: not known)
-  }
+[[gnu::cold, gnu::noinline]] void report_no_proxy_fence(const Check& check, std::uint64_t address,
+                                                        const Cell& cell) {
   if (!is_new_finding(FindingKind::missing_fence, check.access.pc, cell.write_pc)) return;
   report(FindingKind::missing_fence, check.access.pc, cell.write_pc,
          describe_actor(check.access.block(), check.access.actor) + " reads " +
-             where(check, address) + " through the asynchronous proxy, which " + who(check, write) +
-             " wrote at " + source_line(cell.write_pc) + " without fence.proxy.async after it");
+             where(check, address) + " through the asynchronous proxy, which " +
+             who(check, cell.write) + " wrote at " + source_line(cell.write_pc) +
+             " without fence.proxy.async after it");
+}
+
+/// Written by a thread, read by an engine: the writer's proxy fence, or one of the thread that
+/// issued the engine's work after it knew of the write.
+bool check_proxy(const Check& check, std::uint64_t address, const Cell& cell) {
+  const Epoch write = cell.write;
+  if (is_engine(write.actor())) return true;
+  if (write.block() == check.observer.number % Epoch::kBlocks) {
+    const Thread& writer = check.observer[write.actor()];
+    if (write.clock() <= writer.proxy_clock) return true;
+    if (write.clock() <= check.thread.proxy_floor) return true;
+    if (write.actor() == check.access.thread && write.clock() <= check.thread.proxy_clock)
+      return true;
+  } else if (check.thread.proxy_clock != 0) {
+    return true;  // another block's, and the issuer has fenced (after it learned of it: not known)
+  }
+  report_no_proxy_fence(check, address, cell);
+  return false;
 }
 
 /// Of the readers of a cell of global memory only that there are several is kept, with the latest
@@ -157,17 +154,23 @@ void add_reader(const Check& check, Cell& cell) {
   cell.read_pc = access.pc;
 }
 
-void check_read(const Check& check, Cell& cell, std::uint64_t address) {
+/// Whether nothing is wrong with a read of what this launch wrote.
+bool check_written(const Check& check, const Cell& cell, std::uint64_t address) {
+  const AccessCheck& access = check.access;
+  if (!(access.is_strong && cell.write.is_strong()) &&
+      !is_before(check, cell.write, Reach::seen)) {
+    report_race(check, address, cell.write, cell.write_pc, true);
+    return false;
+  }
+  return !access.is_async_proxy || check_proxy(check, address, cell);
+}
+
+void check_read(Check& check, Cell& cell, std::uint64_t address) {
   const AccessCheck& access = check.access;
   const bool is_written = cell.write.launch() == check.launch;
-  if (is_written) {
-    if (!(access.is_strong && cell.write.is_strong()) &&
-        !is_before(check, cell.write, Reach::seen)) {
-      report_race(check, address, cell.write, cell.write_pc, true);
-    } else if (access.is_async_proxy) {
-      check_proxy(check, address, cell);
-    }
-  }
+  if (is_written && cell.write.bits != check.known_write.bits &&
+      check_written(check, cell, address))
+    check.known_write = cell.write;
   const bool is_read = cell.read.launch() == check.launch;
   const bool replaces =
       !is_read || (!cell.read.is_many() && is_before(check, cell.read, Reach::over));
@@ -235,7 +238,12 @@ void forget_earlier_blocks(const Check& check, Cell& cell) {
   if (cell.read.bits != 0 && is_stale(cell.read)) cell.read = {};
 }
 
-void check_cells(const Check& check, Shadow& shadow, std::uint64_t offset, std::uint64_t address,
+/// A read that was checked before, by another of the actor's threads perhaps, of a known write.
+bool is_read_again(const Check& check, const Cell& cell) {
+  return cell.read.bits == check.now.bits && cell.write.bits == check.known_write.bits;
+}
+
+void check_cells(Check& check, Shadow& shadow, std::uint64_t offset, std::uint64_t address,
                  std::uint64_t bytes) {
   while (bytes != 0) {
     const std::uint64_t in_page = offset % kShadowPageBytes;
@@ -244,6 +252,10 @@ void check_cells(const Check& check, Shadow& shadow, std::uint64_t offset, std::
                                                               static_cast<std::uint32_t>(count));
     for (std::uint32_t i = 0; i < range.count; ++i) {
       Cell& cell = range.first[i];
+      if (!check.access.is_write && is_read_again(check, cell)) {
+        cell.read_pc = check.access.pc;
+        continue;
+      }
       const std::uint64_t at = address + std::uint64_t{i} * range.cell_bytes;
       if (check.owner != nullptr) {
         forget_earlier_blocks(check, cell);
@@ -285,23 +297,29 @@ void check_cells(const Check& check, Shadow& shadow, std::uint64_t offset, std::
   abandon();
 }
 
-Check make_check(const AccessCheck& access, Block* owner) {
-  const Launch& launch = access.observer->worker.launch;
+Epoch now_of(const AccessCheck& access) {
   if (access.clock >= Epoch::kClocks) refuse_clock(access);
-  Epoch now = Epoch::make(launch.serial, access.block().number, access.actor, access.clock);
+  Epoch now = Epoch::make(access.observer->worker.launch.serial, access.block().number,
+                          access.actor, access.clock);
   if (access.is_strong) now.bits |= Epoch::kStrong;
-  return {access, *access.observer, (*access.observer)[access.thread],
-          owner,  launch.serial,    launch.ahead,
-          now};
+  return now;
 }
 
 }  // namespace
 
-void check_access(const AccessCheck& access, Block& owner, std::uint64_t address,
-                  std::uint64_t bytes) {
-  if (&owner != access.observer && access.actor == access.thread)
-    note_remote_access(access, owner, address);
-  const Check check = make_check(access, &owner);
+Check::Check(const AccessCheck& of, Block* owner_of_shared)
+    : access(of),
+      observer(*of.observer),
+      thread(observer[of.thread]),
+      owner(owner_of_shared),
+      launch(observer.worker.launch.serial),
+      ahead(observer.worker.launch.ahead),
+      now(now_of(of)) {}
+
+void check_access(Check& check, std::uint64_t address, std::uint64_t bytes) {
+  Block& owner = *check.owner;
+  if (&owner != &check.observer && check.access.actor == check.access.thread)
+    note_remote_access(check.access, owner, address);
   const std::uint64_t from_dynamic = address - reinterpret_cast<std::uint64_t>(owner.shared);
   if (from_dynamic < kSharedBytes) {
     check_cells(check, owner.dynamic_shadow, from_dynamic, address, bytes);
@@ -313,8 +331,14 @@ void check_access(const AccessCheck& access, Block& owner, std::uint64_t address
               address, bytes);
 }
 
+void check_access(const AccessCheck& access, Block& owner, std::uint64_t address,
+                  std::uint64_t bytes) {
+  Check check(access, &owner);
+  check_access(check, address, bytes);
+}
+
 void check_global_access(const AccessCheck& access, std::uint64_t address, std::uint64_t bytes) {
-  const Check check = make_check(access, nullptr);
+  Check check(access, nullptr);
   GlobalMemory& memory = worker()->memory;
   if (access.is_write)
     memory.mark_initialised(address, bytes);

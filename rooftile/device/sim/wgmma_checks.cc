@@ -2,6 +2,7 @@
 // What can be wrong with a wgmma when a thread executes it.
 #include <array>
 #include <cstdio>
+#include <optional>
 
 #include "rooftile/device/sim/wgmma.h"
 
@@ -37,11 +38,13 @@ void check_runs(Warpgroup& group, const WgmmaOperation& operation, int thread,
                            .clock = operation.group + 1,
                            .is_async_proxy = true,
                            .pc = operation.pc};
+  std::optional<Check> check;
   for (const SharedRun* run = first; run != end; ++run) {
     const std::uint8_t* const bytes = shared_bytes(block, run->address, run->bytes);
     if (bytes != nullptr) {
-      if (worker()->launch.options.check)
-        check_access(access, block, reinterpret_cast<std::uint64_t>(bytes), run->bytes);
+      if (!worker()->launch.options.check) continue;
+      if (!check) check.emplace(access, &block);
+      check_access(*check, reinterpret_cast<std::uint64_t>(bytes), run->bytes);
     } else if (is_new_finding(FindingKind::out_of_bounds, operation.pc, 0)) {
       report(FindingKind::out_of_bounds, operation.pc, 0,
              describe_here() + ": wgmma reads " + std::to_string(run->bytes) +

@@ -57,6 +57,10 @@ std::vector<SharedRun> runs_of(const WgmmaOperand& operand, int first_line, int 
 }
 
 std::uint8_t* shared_bytes(Block& block, std::uint32_t address, std::uint32_t bytes) {
+  // Most lie in dynamic shared memory.
+  const auto dynamic = static_cast<std::uint64_t>(block.worker.launch.shape.dynamic_shared_bytes);
+  if (address >= kReservedShared && std::uint64_t{address} - kReservedShared + bytes <= dynamic)
+    return block.shared + address - kReservedShared;
   std::uint8_t* const pointer = window_pointer(block, address);
   return lies_in_shared(block, reinterpret_cast<std::uint64_t>(pointer), bytes) ? pointer : nullptr;
 }
