@@ -22,10 +22,8 @@ bool is_engine(int actor) { return actor >= kMaxThreads && actor != kSeveralBloc
 /// Engines are known by the threads that waited for them, and an engine's work is ordered behind
 /// what the thread that issued it knew.
 bool is_before(const Check& check, Epoch earlier, Reach reach) {
-  const AccessCheck& access = check.access;
-  if (earlier.actor() == access.actor && earlier.block() == access.block().number % Epoch::kBlocks)
-    return true;
-  return is_ordered(check.observer, check.thread, access.thread, earlier, reach);
+  return earlier.is_of_actor_of(check.now) ||
+         is_ordered(check.observer, check.thread, check.access.thread, earlier, reach);
 }
 
 std::string where(const Check& check, std::uint64_t address) {
@@ -157,8 +155,7 @@ void add_reader(const Check& check, Cell& cell) {
 /// Whether nothing is wrong with a read of what this launch wrote.
 bool check_written(const Check& check, const Cell& cell, std::uint64_t address) {
   const AccessCheck& access = check.access;
-  if (!(access.is_strong && cell.write.is_strong()) &&
-      !is_before(check, cell.write, Reach::seen)) {
+  if (!(access.is_strong && cell.write.is_strong()) && !is_before(check, cell.write, Reach::seen)) {
     report_race(check, address, cell.write, cell.write_pc, true);
     return false;
   }
@@ -226,10 +223,11 @@ void check_write(const Check& check, Cell& cell, std::uint64_t address) {
 /// Shared memory belongs to one block after another: what an earlier one left is nothing.
 void forget_earlier_blocks(const Check& check, Cell& cell) {
   // A block of the same cluster may have accessed it through the owner's window.
+  const Epoch own = Epoch::make(check.launch, check.owner->number, 0, 0);
   const auto is_stale = [&](Epoch epoch) {
+    if (epoch.is_of_block_of(own)) return false;
     if (epoch.launch() != check.launch) return true;
     const std::uint32_t block = epoch.block();
-    if (block == check.owner->number % Epoch::kBlocks) return false;
     for (const auto& other : check.owner->cluster->blocks)
       if (other->number % Epoch::kBlocks == block) return false;
     return true;
@@ -339,7 +337,7 @@ void check_access(const AccessCheck& access, Block& owner, std::uint64_t address
 
 void check_global_access(const AccessCheck& access, std::uint64_t address, std::uint64_t bytes) {
   Check check(access, nullptr);
-  GlobalMemory& memory = worker()->memory;
+  GlobalMemory& memory = access.observer->worker.memory;
   if (access.is_write)
     memory.mark_initialised(address, bytes);
   else if (!memory.is_initialised(address, bytes))

@@ -46,6 +46,14 @@ struct Epoch {
   [[nodiscard]] std::uint32_t block() const { return bits >> 31 & (kBlocks - 1); }
   [[nodiscard]] int actor() const { return static_cast<int>(bits >> 20 & 2047); }
   [[nodiscard]] std::uint32_t clock() const { return bits & (kClocks - 1); }
+  /// Of one launch and block; of one block and actor.
+  [[nodiscard]] bool is_of_block_of(Epoch other) const { return differing(other, 31, 62) == 0; }
+  [[nodiscard]] bool is_of_actor_of(Epoch other) const { return differing(other, 20, 55) == 0; }
+
+ private:
+  [[nodiscard]] std::uint64_t differing(Epoch other, int first, int end) const {
+    return (bits ^ other.bits) & ((std::uint64_t{1} << end) - (std::uint64_t{1} << first));
+  }
 };
 static_assert(kActors < 2048);
 

@@ -155,9 +155,17 @@ void GlobalMemory::mark_undefined(std::uint64_t address, std::uint64_t bytes) {
 }
 
 bool GlobalMemory::are_bits_set(std::uint64_t address, std::uint64_t bytes) const {
+  constexpr std::uint64_t kWord = 64;
   std::uint64_t at = address - base_;
   const std::uint64_t end = at + bytes;
   while (at < end) {
+    if (at % 8 == 0 && end - at >= kWord) {
+      std::uint64_t word = 0;
+      std::memcpy(&word, initialised_ + (at >> 3), sizeof word);
+      if (word != ~std::uint64_t{0}) return false;
+      at += kWord;
+      continue;
+    }
     const std::uint64_t bit = at & 7;
     const std::uint64_t count = std::min<std::uint64_t>(8 - bit, end - at);
     const auto mask = static_cast<std::uint8_t>(((1u << count) - 1) << bit);

@@ -115,13 +115,12 @@ bool on_shared(Block& owner, std::uint64_t address, std::uint32_t bytes, bool is
                   .is_strong = is_strong,
                   .pc = pc},
                  owner, address, bytes);
-  log_access(address, bytes, MemorySpace::shared, op, pc);
+  log_access(self, address, bytes, MemorySpace::shared, op, pc);
   return true;
 }
 
-void on_global(std::uint64_t address, std::uint32_t bytes, bool is_write, std::uint32_t pc,
-               AccessOp op, bool is_strong) {
-  Worker& self = *worker();
+void on_global(Worker& self, std::uint64_t address, std::uint32_t bytes, bool is_write,
+               std::uint32_t pc, AccessOp op, bool is_strong) {
   if (!check_global_bounds(address, bytes, is_write, pc)) return;
   if (self.launch.options.check)
     check_global_access({.observer = self.block,
@@ -132,13 +131,20 @@ void on_global(std::uint64_t address, std::uint32_t bytes, bool is_write, std::u
                          .is_strong = is_strong,
                          .pc = pc},
                         address, bytes);
-  log_access(address, bytes, MemorySpace::global, op, pc);
+  log_access(self, address, bytes, MemorySpace::global, op, pc);
 }
 
-/// Most accesses are of this kind: locals that the compiler keeps in memory.
+/// Most accesses are of this kind: locals that the compiler keeps in memory. Registers of wgmma
+/// are among them.
+inline void on_own_stack(std::uint64_t address, std::uint32_t bytes, bool is_write,
+                         std::uint32_t pc) {
+  const Fiber* const fiber = this_fiber();
+  if (fiber != nullptr && fiber->watch != nullptr) fiber->watch->note(address, bytes, is_write, pc);
+}
+
 bool is_unwatched(const void* address) {
   if (!is_own_stack(reinterpret_cast<std::uint64_t>(address))) return false;
-  const Fiber* fiber = this_fiber();
+  const Fiber* const fiber = this_fiber();
   return fiber == nullptr || fiber->watch == nullptr;
 }
 
@@ -152,19 +158,19 @@ bool is_argument(const Worker& self, std::uint64_t address) {
 bool on_access(std::uint64_t address, std::uint32_t bytes, bool is_write, std::uint32_t pc,
                AccessOp op, bool is_volatile) {
   const bool is_strong = is_volatile || op == AccessOp::atomic;
-  const Fiber* const fiber = this_fiber();
-  if (fiber == nullptr) return true;
   if (is_own_stack(address)) {
-    if (fiber->watch != nullptr) fiber->watch->note(address, bytes, is_write, pc);
+    on_own_stack(address, bytes, is_write, pc);
     return true;
   }
+  const Fiber* const fiber = this_fiber();
+  if (fiber == nullptr) return true;
   Worker* const self = fiber->worker;
   if ((address & (bytes - 1)) != 0) {
     report_misaligned(bytes, pc);
     return false;
   }
   if (self->memory.contains(address)) {
-    on_global(address, bytes, is_write, pc, op, is_strong);
+    on_global(*self, address, bytes, is_write, pc, op, is_strong);
   } else if (is_argument(*self, address)) {
     return true;
   } else if (Block* owner = owner_of_shared(address); owner != nullptr) {
@@ -184,13 +190,15 @@ bool on_access(std::uint64_t address, std::uint32_t bytes, bool is_write, std::u
 // A build with ThreadSanitizer has its hooks, and no simulator.
 #ifndef __SANITIZE_THREAD__
 // NOLINTBEGIN: names that the compiler prescribes
-#define ROOFTILE_HOOK(name, bytes, is_write)                                            \
-  void name(void* address) {                                                            \
-    if (rooftile::sim::is_unwatched(address)) return;                                   \
-    if (!rooftile::sim::on_access(                                                      \
-            reinterpret_cast<std::uint64_t>(address), bytes, is_write, ROOFTILE_SIM_PC, \
-            (is_write) ? rooftile::AccessOp::store : rooftile::AccessOp::load))         \
-      rooftile::sim::abandon(); /* the access itself would crash the program */         \
+#define ROOFTILE_HOOK(name, bytes, is_write)                                    \
+  void name(void* address) {                                                    \
+    const auto at = reinterpret_cast<std::uint64_t>(address);                   \
+    if (rooftile::sim::is_own_stack(at))                                        \
+      return rooftile::sim::on_own_stack(at, bytes, is_write, ROOFTILE_SIM_PC); \
+    if (!rooftile::sim::on_access(                                              \
+            at, bytes, is_write, ROOFTILE_SIM_PC,                               \
+            (is_write) ? rooftile::AccessOp::store : rooftile::AccessOp::load)) \
+      rooftile::sim::abandon(); /* the access itself would crash the program */ \
   }
 #define ROOFTILE_VOLATILE(name, bytes, is_write)                               \
   void name(void* address) {                                                   \

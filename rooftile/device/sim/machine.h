@@ -484,8 +484,9 @@ std::string describe_shared(const Block& block, std::uint64_t address);
 // --- requests (requests.cc)
 /// Joins the logged accesses of a warp's lanes to requests and counts them.
 void flush_warp(Block& block, int warp);
-void log_access(std::uint64_t address, std::uint32_t bytes, MemorySpace space, AccessOp op,
-                std::uint32_t pc);
+/// Of the worker's current thread.
+void log_access(Worker& self, std::uint64_t address, std::uint32_t bytes, MemorySpace space,
+                AccessOp op, std::uint32_t pc);
 /// A range of global memory is read, written or both: its sectors are marked as touched, and what
 /// L2 asks of DRAM for them is counted. How many lines of L2 they lie in.
 std::uint64_t touch_global(std::uint64_t address, std::uint64_t bytes, bool is_read, bool is_write);

@@ -32,7 +32,7 @@ class ReadSet {
       return;
     }
     for (std::size_t i = 0; i < count_; ++i)
-      if (few_[i].actor() == reader.actor() && few_[i].block() == reader.block()) {
+      if (few_[i].is_of_actor_of(reader)) {
         few_[i] = reader;
         return;
       }

@@ -243,9 +243,8 @@ void flush_warp(Block& block, int number) {
   while (logs.active != 0) count(block, take_request(logs));
 }
 
-void log_access(std::uint64_t address, std::uint32_t bytes, MemorySpace space, AccessOp op,
-                std::uint32_t pc) {
-  Worker& self = *worker();
+void log_access(Worker& self, std::uint64_t address, std::uint32_t bytes, MemorySpace space,
+                AccessOp op, std::uint32_t pc) {
   Thread& thread = self.current();
   self.block->warps[static_cast<std::size_t>(self.thread / kLanes)].logged |=
       1u << self.thread % kLanes;
