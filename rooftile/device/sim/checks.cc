@@ -349,8 +349,7 @@ void check_global_access(const AccessCheck& access, std::uint64_t address, std::
 bool check_global_bounds(std::uint64_t address, std::uint64_t bytes, bool is_write,
                          std::uint32_t pc) {
   Worker& self = *worker();
-  for (const Worker::Hit& hit : self.allocations)
-    if (address >= hit.begin && address + bytes <= hit.end) return true;
+  if (self.hits_again(address, bytes)) return true;
   const GlobalMemory& memory = self.memory;
   const std::optional<Allocation> allocation = memory.find(address);
   if (allocation && address + bytes <= allocation->end) {

@@ -121,7 +121,8 @@ bool on_shared(Block& owner, std::uint64_t address, std::uint32_t bytes, bool is
 
 void on_global(Worker& self, std::uint64_t address, std::uint32_t bytes, bool is_write,
                std::uint32_t pc, AccessOp op, bool is_strong) {
-  if (!check_global_bounds(address, bytes, is_write, pc)) return;
+  if (!self.hits_again(address, bytes) && !check_global_bounds(address, bytes, is_write, pc))
+    return;
   if (self.launch.options.check)
     check_global_access({.observer = self.block,
                          .thread = self.thread,

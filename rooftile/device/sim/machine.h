@@ -10,6 +10,7 @@
 // Everything below a worker belongs to one thread of the host and needs no locks.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstdint>
@@ -42,6 +43,9 @@ constexpr int kNamedBarriers = 16;
 constexpr std::uint32_t kSharedBytes = 228u << 10;  // the window's size; a launch has less
 constexpr std::uint32_t kReservedShared = 1024;     // the window's first bytes are the system's
 constexpr std::uint32_t kLoggedAccesses = 512;
+// Of a lane's log behind the one before. Why more: with a power of two, the logs of all lanes would
+// begin in the same sets of the cache.
+constexpr std::uint32_t kLogPitch = kLoggedAccesses + 4;
 
 class GlobalMemory;
 class L2Cache;
@@ -338,6 +342,11 @@ struct Worker {
   };
   std::array<Hit, 4> allocations{};
   std::uint32_t next_allocation = 0;
+  [[nodiscard]] bool hits_again(std::uint64_t address, std::uint64_t bytes) const {
+    return std::ranges::any_of(allocations, [=](const Hit& hit) {
+      return address >= hit.begin && address + bytes <= hit.end;
+    });
+  }
   std::uint32_t variable_begin = 1, variable_end = 0;
   std::vector<std::unique_ptr<Cluster>> resident;
   std::vector<std::unique_ptr<Cluster>> spare;

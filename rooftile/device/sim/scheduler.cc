@@ -52,13 +52,13 @@ void begin_thread(Worker& self, Block& block, int number, std::uint8_t* stack) {
   fiber.watch = nullptr;
   Warp& warp = block.warps[static_cast<std::size_t>(number / kLanes)];
   if (warp.logs == nullptr) {
-    if (self.logs.empty()) self.logs.push_back(new LoggedAccess[kLanes * kLoggedAccesses]);
+    if (self.logs.empty()) self.logs.push_back(new LoggedAccess[kLanes * kLogPitch]);
     warp.logs = self.logs.back();
     self.logs.pop_back();
   }
   Thread& thread = block[number];
   thread.stack = stack;
-  thread.log = warp.logs + number % kLanes * kLoggedAccesses;
+  thread.log = warp.logs + number % kLanes * kLogPitch;
   thread.state = State::running;
   bring_in(self, block);
   self.thread = number;
