@@ -3,6 +3,7 @@
 
 #include <cstring>
 
+#include "rooftile/device/sim/checks.h"
 #include "rooftile/device/sim/global_memory.h"
 
 namespace rooftile::sim {

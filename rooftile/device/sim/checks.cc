@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "rooftile/device/sim/checks.h"
 #include "rooftile/device/sim/global_memory.h"
 #include "rooftile/device/sim/machine.h"
 

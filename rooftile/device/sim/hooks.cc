@@ -3,6 +3,7 @@
 // meaning in place of ThreadSanitizer's runtime.
 #include <algorithm>
 
+#include "rooftile/device/sim/checks.h"
 #include "rooftile/device/sim/global_memory.h"
 #include "rooftile/device/sim/machine.h"
 #include "rooftile/device/sim/register_watch.h"

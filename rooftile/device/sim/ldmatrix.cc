@@ -5,6 +5,7 @@
 #include <array>
 #include <cstring>
 
+#include "rooftile/device/sim/checks.h"
 #include "rooftile/device/sim/machine.h"
 #include "rooftile/device/sim/register_watch.h"
 #include "rooftile/device/sim/wgmma_operand.h"

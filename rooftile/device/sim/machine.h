@@ -49,6 +49,7 @@ constexpr std::uint32_t kLogPitch = kLoggedAccesses + 4;
 
 class GlobalMemory;
 class L2Cache;
+struct AccessCheck;
 struct Block;
 struct Cluster;
 struct Launch;
@@ -426,44 +427,8 @@ void volatile_access(const void* address, std::uint32_t bytes, bool is_write, st
 /// Whether the thread has waited for the kernel ahead, or comes after one that has.
 [[nodiscard]] bool knows_grid_ahead(Block& observer, int thread);
 
-// --- checks of memory (checks.cc)
-struct AccessCheck {
-  Block* observer;      // whose thread's knowledge counts
-  int thread;           // of the observer
-  int actor;            // who accesses: that thread, or an engine
-  std::uint32_t clock;  // of the actor
-  bool is_write = false;
-  bool is_strong = false;
-  bool is_async_proxy = false;  // needs a proxy fence after generic writes
-  std::uint32_t pc = 0;
-  Block* actor_block = nullptr;  // whose engine it is; null: the observer's
-  [[nodiscard]] const Block& block() const {
-    return actor_block != nullptr ? *actor_block : *observer;
-  }
-};
-/// Accesses alike, one after another: what holds for all of them is found once.
-struct Check {
-  Check(const AccessCheck& of, Block* owner_of_shared);
-  const AccessCheck& access;
-  Block& observer;
-  const Thread& thread;
-  Block* owner;  // of shared memory; null: global memory
-  std::uint32_t launch;
-  std::uint32_t ahead;  // the launch that it may overlap; 0: none
-  Epoch now;
-  Epoch known_write{~std::uint64_t{0}};  // the last that was found to come before these accesses
-};
-/// Of shared memory (through its generic address).
-void check_access(Check& check, std::uint64_t address, std::uint64_t bytes);
-/// Of shared memory of `owner` (through its generic address), of global memory: any range.
-void check_access(const AccessCheck& access, Block& owner, std::uint64_t address,
-                  std::uint64_t bytes);
-void check_global_access(const AccessCheck& access, std::uint64_t address, std::uint64_t bytes);
-/// Bounds and alignment of a global range; reports and returns false when it must not be touched.
-bool check_global_bounds(std::uint64_t address, std::uint64_t bytes, bool is_write,
-                         std::uint32_t pc);
-
-/// A load or store of the current thread (hooks.cc): checked, logged, counted. False: it must not
+// --- accesses of memory (hooks.cc)
+/// A load or store of the current thread: checked (checks.h), logged, counted. False: it must not
 /// be carried out. `is_volatile`: strong, as atomics are, though it counts as what it is.
 bool on_access(std::uint64_t address, std::uint32_t bytes, bool is_write, std::uint32_t pc,
                AccessOp op, bool is_volatile = false);

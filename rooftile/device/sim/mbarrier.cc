@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "rooftile/device/sim/checks.h"
 #include "rooftile/device/sim/engines.h"
 #include "rooftile/tile/sim/async.h"
 

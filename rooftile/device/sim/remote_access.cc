@@ -4,6 +4,7 @@
 // or by whatever else orders the access before the end of a thread of that block.
 #include <algorithm>
 
+#include "rooftile/device/sim/checks.h"
 #include "rooftile/device/sim/machine.h"
 
 namespace rooftile::sim {

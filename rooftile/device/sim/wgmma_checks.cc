@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <optional>
 
+#include "rooftile/device/sim/checks.h"
 #include "rooftile/device/sim/wgmma.h"
 
 namespace rooftile::sim {
