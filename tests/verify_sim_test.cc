@@ -24,8 +24,8 @@ INSTANTIATE_TEST_SUITE_P(Sim, EverySm90Kernel,
 TEST(HardRows, AreRight) { expect_all_right_on_hard_rows(*make_sim_device("h200")); }
 
 // Persistent blocks go on with what the tile before left in their barriers: problems of more tiles
-// than an H200 has multiprocessors, which are too large for the sets.
-// More tiles than an H200 has compute units, each of more steps than the ring has stages.
+// than an H200 has compute units, each of more steps than the ring has stages, which are too large
+// for the sets.
 TEST(PersistentKernels, AreRightBeyondTheirFirstTile) {
   const std::unique_ptr<SimDevice> device = make_sim_device("h200");
   for (const char* line : {"gemm/sm90_ws m=17032 n=8 k=520 a=bf16 layout=nt",

@@ -72,8 +72,7 @@ TEST(GemmSm90, BlocksFinishEveryTile) {
   const std::unique_ptr<Stream> stream = device->make_stream();
   for (const char* line : {"gemm m=17000 n=16 k=328 a=bf16 layout=nt bias=f32 act=silu",
                            "gemm m=17000 n=16 k=72 a=bf16 layout=nt bias=bf16 residual=bf16",
-                           "gemm m=17000 n=16 k=72 a=bf16 layout=nt d=f32",
-                           "gemm_glu m=17000 n=16 k=72 a=bf16 layout=nt"}) {
+                           "gemm m=17000 n=16 k=72 a=bf16 layout=nt d=f32"}) {
     SCOPED_TRACE(line);
     const Problem problem = catalogue().bind(line);
     const Operation& operation = catalogue().operation(problem.op);
