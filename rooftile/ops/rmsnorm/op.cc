@@ -121,6 +121,8 @@ std::vector<Case> cases() {
     edge("rows=5 cols=33 x.stride=0,1" + dtype);
     edge("rows=4 cols=96 y.alias=x" + dtype);
     edge("rows=4 cols=96 residual=" + std::string(x) + " sum.alias=residual" + dtype);
+    edge("rows=5 cols=96 residual=" + std::string(x) + " w=f32" + dtype);
+    edge("rows=5 cols=67 residual=" + std::string(x) + dtype);
     edge("rows=6 cols=130 data=extreme" + dtype);
     edge("rows=6 cols=130 data=zeros" + dtype);
     edge("rows=6 cols=130 round=early weight_offset=1" + dtype);
@@ -128,7 +130,8 @@ std::vector<Case> cases() {
   edge("rows=4 cols=70 x=bf16 y=f32 w=fp16");
   edge("rows=4 cols=70 x=fp16 y=bf16 w=f32 w.offset=1");
   edge("rows=4 cols=70 x=bf16 residual=f32 sum=f32");
-  edge("rows=64 cols=8 x=f32 x.stride=67108864,1");  // offsets beyond 2^31
+  edge("rows=2 cols=10000 x=bf16 residual=bf16 w=f32");  // more than registers hold
+  edge("rows=64 cols=8 x=f32 x.stride=67108864,1");      // offsets beyond 2^31
   return list;
 }
 
