@@ -123,7 +123,8 @@ std::vector<Case> cases() {
     edge("rows=4 cols=96 residual=" + std::string(x) + " sum.alias=residual" + dtype);
     edge("rows=5 cols=96 residual=" + std::string(x) + " w=f32" + dtype);
     edge("rows=5 cols=67 residual=" + std::string(x) + dtype);
-    edge("rows=6 cols=130 data=extreme" + dtype);
+    for (const char* cols : {"130", "136"})
+      edge("rows=6 cols=" + std::string(cols) + " data=extreme" + dtype);
     edge("rows=6 cols=130 data=zeros" + dtype);
     edge("rows=6 cols=130 round=early weight_offset=1" + dtype);
   }
