@@ -292,8 +292,7 @@ TEST(ScaledStorage, SwizzlesScalesAsTensorCoresReadThem) {
                 plain.scales[static_cast<std::size_t>(row * 5 + col)]);
 }
 
-// No scale is computed over padding: a block's scale is of its own
-// values.
+// No scale is computed over padding: a block's scale is of its own values.
 TEST(ScaledStorage, KeepsBlocksApart) {
   Scaled scaled({2, 2}, DType::i8, {1, 2}, DType::f32);
   store_view({1, 1, 1000, 1000}, scaled.view);

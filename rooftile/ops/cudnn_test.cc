@@ -152,7 +152,8 @@ void expect_right(Device& device, Stream& stream, const std::string& line) {
   }
 }
 
-constexpr const char* kShapes[]{"rows=3 cols=17", "rows=5 cols=20000"};
+constexpr const char* kShapes[]{"rows=1 cols=1", "rows=3 cols=17", "rows=33 cols=4096",
+                                "rows=5 cols=20000"};
 
 TEST_F(CudnnKernels, RmsnormIsRight) {
   for (const char* x : {"f32", "bf16", "fp16"})

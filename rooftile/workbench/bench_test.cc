@@ -166,16 +166,18 @@ TEST_F(Bench, FindsACallThatDoesNothing) {
   }
 }
 
+// The right answer at first, and the same ever after.
+void fill_as_at_first(const Toy& toy, std::vector<double>& answer) {
+  if (answer.empty())
+    toy.fill([&](std::int64_t r, std::int64_t c) { return answer.emplace_back(toy.right(r, c)); });
+  std::size_t i = 0;
+  toy.fill([&](std::int64_t, std::int64_t) { return answer[i++]; });
+}
+
 TEST_F(Bench, FindsAnAnswerKeptByPointer) {
   std::vector<double> answer;
-  const Record record = benched(toy_kernel([&](const Context&, const Arguments& args) {
-    const Toy toy(args);
-    if (answer.empty())
-      toy.fill(
-          [&](std::int64_t r, std::int64_t c) { return answer.emplace_back(toy.right(r, c)); });
-    std::size_t i = 0;
-    toy.fill([&](std::int64_t, std::int64_t) { return answer[i++]; });
-  }));
+  const Record record = benched(toy_kernel(
+      [&](const Context&, const Arguments& args) { fill_as_at_first(Toy(args), answer); }));
   EXPECT_EQ(record.status, Status::failed);
   EXPECT_THAT(record.reason, HasSubstr("expected"));
 }
@@ -184,13 +186,8 @@ TEST_F(Bench, FindsAnAnswerKeptByPointer) {
 // checked, but other data does.
 TEST_F(Bench, FindsLookUpsThatBeginLate) {
   std::vector<double> answer;
-  const Record record = benched(turning(6, [&](int, const Toy& toy) {
-    if (answer.empty())
-      toy.fill(
-          [&](std::int64_t r, std::int64_t c) { return answer.emplace_back(toy.right(r, c)); });
-    std::size_t i = 0;
-    toy.fill([&](std::int64_t, std::int64_t) { return answer[i++]; });
-  }));
+  const Record record =
+      benched(turning(6, [&](int, const Toy& toy) { fill_as_at_first(toy, answer); }));
   EXPECT_EQ(record.status, Status::failed);
   EXPECT_THAT(record.reason,
               HasSubstr("with other data in the same memory, after the measurement"));

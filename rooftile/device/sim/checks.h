@@ -24,6 +24,7 @@ struct AccessCheck {
     return actor_block != nullptr ? *actor_block : *observer;
   }
 };
+
 /// Accesses alike, one after another: what holds for all of them is found once.
 struct Check {
   Check(const AccessCheck& of, Block* owner_of_shared);
@@ -36,6 +37,7 @@ struct Check {
   Epoch now;
   Epoch known_write{~std::uint64_t{0}};  // the last that was found to come before these accesses
 };
+
 /// Of shared memory (through its generic address).
 void check_access(Check& check, std::uint64_t address, std::uint64_t bytes);
 /// Of shared memory of `owner` (through its generic address), of global memory: any range.

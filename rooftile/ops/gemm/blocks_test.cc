@@ -144,9 +144,8 @@ TEST(GemmBlocks, AreTakenByTheTypedCall) {
       << "[n, k] instead of [k, n]";
 }
 
-// Every block has a scale and a minimum of its own, whatever a kernel
-// takes along k at once. Whole numbers, and activations that int8 holds, so every kernel must be
-// exact.
+// Every block has a scale and a minimum of its own, whatever a kernel takes along k at once. Whole
+// numbers, and activations that int8 holds, so every kernel must be exact.
 TEST(GemmBlocks, EachHaveTheirOwnScaleAndMinimum) {
   constexpr std::int64_t kN = 3;
   constexpr std::int64_t kK = 160;

@@ -18,7 +18,7 @@ constexpr std::int64_t kModes = 2;
 Support takes(const Problem& problem, const DeviceProperties& device) {
   if (problem.has("lengths")) return unsupported("lengths: cuDNN's softmax is of whole rows");
   if (problem.number("scale") != 1) return unsupported("scale: cuDNN's softmax has none");
-  // Seen on an H200 with cuDNN 9: of rows of 4096 or 20000 a quarter is off by more than rounding.
+  // Seen on an H200 with cuDNN 9: many elements of wide rows are off by more than rounding.
   if (problem.dtype("x") != DType::f32)
     return unsupported("x: in 16 bits cuDNN's softmax is less exact than its type");
   return takes_cudnn_rows(problem, device);
