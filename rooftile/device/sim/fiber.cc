@@ -38,10 +38,6 @@ namespace {
 constexpr std::size_t kStacksOfChunk = 64;
 constexpr std::size_t kChunkBytes = kStacksOfChunk * kStackBytes;
 constexpr int kSavedRegisters = 6;
-// Stacks are aligned to a large power of two: without an offset of their own, all their tops would
-// lie in the same sets of the cache.
-constexpr std::uintptr_t kColours = 64;
-constexpr std::uintptr_t kColourBytes = 192;
 
 /// The range of all stacks, which pools take in chunks.
 class StackRange {
@@ -105,10 +101,7 @@ std::uint8_t* StackPool::take() {
 }
 
 void* first_stack_pointer(std::uint8_t* stack, void (*entry)()) {
-  const std::uintptr_t colour =
-      reinterpret_cast<std::uintptr_t>(stack) / kStackBytes % kColours * kColourBytes;
-  auto* top = reinterpret_cast<std::uint64_t*>(
-      (reinterpret_cast<std::uintptr_t>(stack) + kStackBytes - 256 - colour) & ~std::uintptr_t{15});
+  auto* top = reinterpret_cast<std::uint64_t*>(&fiber_of(stack));
   *--top = 0;  // entry's return address: it has none
   *--top = reinterpret_cast<std::uint64_t>(entry);
   for (int i = 0; i < kSavedRegisters; ++i) *--top = 0;

@@ -16,13 +16,18 @@ extern "C" void rooftile_sim_switch(void** save, void* to);
 class RegisterWatch;
 struct Worker;
 
-/// What the stack of a fiber begins with: what kernels know of, and whose fiber it is.
+/// What the stack of a fiber begins with, at its upper end: what kernels know of, and whose fiber
+/// it is.
 struct Fiber : FiberContext {
   Worker* worker;
   RegisterWatch* watch;  // of accesses of the stack: wgmma uses registers of it; null: none yet
 };
 
-inline Fiber& fiber_of(std::uint8_t* stack) { return *reinterpret_cast<Fiber*>(stack); }
+static_assert(sizeof(Fiber) <= kColourBytes);
+
+inline Fiber& fiber_of(std::uint8_t* stack) {
+  return *reinterpret_cast<Fiber*>(context_of_stack(reinterpret_cast<std::uintptr_t>(stack)));
+}
 
 /// All stacks lie in one range of addresses, so that any stack pointer tells whether it is one of a
 /// fiber's. Before there are any: a range that is no stack's.
@@ -33,7 +38,7 @@ extern std::atomic<std::uintptr_t> stack_range;
 inline Fiber* this_fiber() {
   const std::uintptr_t stack = stack_base();
   const bool is_fiber = stack - stack_range.load(std::memory_order_relaxed) < kStackRangeBytes;
-  return is_fiber ? reinterpret_cast<Fiber*>(stack) : nullptr;
+  return is_fiber ? reinterpret_cast<Fiber*>(context_of_stack(stack)) : nullptr;
 }
 
 class StackPool {

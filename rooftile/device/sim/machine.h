@@ -134,6 +134,7 @@ struct Warp {
   int gathering_count = 0;
   std::uint32_t live = 0;        // lanes that have not returned
   std::uint32_t logged = 0;      // lanes with accesses in their logs
+  std::uint32_t operations = 0;  // that its lanes have done together
   std::uint32_t sync_lanes = 0;  // that have arrived at __syncthreads, the first of them at sync_pc
   std::uint32_t sync_pc = 0;
   LoggedAccess* logs = nullptr;
@@ -376,6 +377,8 @@ inline Worker* worker() {
 /// The current thread stops here, for a reason, until ready() is called for it.
 void block_thread(State why, std::uint32_t detail = 0, std::uint32_t more = 0);
 void make_ready(Block& block, int thread);
+/// The same, before all others that can run.
+void make_ready_first(Block& block, int thread);
 /// Work that another thread may be waiting for has been done.
 void note_progress();
 /// Runs `happen` now, at the end of what can run, or at random, as the options say; always before

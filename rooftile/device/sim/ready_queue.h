@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The threads of a cluster that can run, first in first out. Why not std::deque: a simulated kernel
-// makes tens of millions of switches, and each passes through here.
+// The threads of a cluster that can run, first in first out but for those that are to run next. Why
+// not std::deque: a simulated kernel makes tens of millions of switches, and each passes through
+// here.
 #pragma once
 
 #include <cstddef>
@@ -26,6 +27,10 @@ class ReadyQueue {
   void push(Runnable thread) {
     if (size() == slots_.size()) grow();
     slots_[tail_++ & (slots_.size() - 1)] = thread;
+  }
+  void push_front(Runnable thread) {
+    if (size() == slots_.size()) grow();
+    slots_[--head_ & (slots_.size() - 1)] = thread;
   }
   Runnable pop() { return slots_[head_++ & (slots_.size() - 1)]; }
   /// Brings the `index`-th to the front, in exchange for what was there.

@@ -268,6 +268,12 @@ void make_ready(Block& block, int thread) {
   block.cluster->ready.push({&block, static_cast<std::uint16_t>(thread)});
 }
 
+void make_ready_first(Block& block, int thread) {
+  block[thread].state = State::ready;
+  block[thread].spins = 0;
+  block.cluster->ready.push_front({&block, static_cast<std::uint16_t>(thread)});
+}
+
 void note_progress() {
   Worker& self = *worker();
   self.owes_progress = false;

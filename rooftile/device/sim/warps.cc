@@ -134,6 +134,24 @@ void order_lanes(Block& block, int warp_number, std::uint32_t lanes) {
   each_lane(lanes, [&](std::size_t l) { learn(block, first + static_cast<int>(l), known); });
 }
 
+/// The lanes run on before other warps do: their stacks are in the nearest cache, and a warp often
+/// has the next operation soon. Not always: others must come to write what a warp waits for in a
+/// loop.
+void wake_lanes(Block& block, int warp_number, std::uint32_t lanes) {
+  constexpr std::uint32_t kOperationsAtOnce = 32;
+  Warp& warp = block.warps[static_cast<std::size_t>(warp_number)];
+  const int first = warp_number * kLanes;
+  if (++warp.operations % kOperationsAtOnce == 0) {
+    each_lane(lanes, [&](std::size_t l) { make_ready(block, first + static_cast<int>(l)); });
+    return;
+  }
+  for (std::uint32_t left = lanes; left != 0;) {
+    const int lane = std::bit_width(left) - 1;
+    make_ready_first(block, first + lane);
+    left &= ~(1u << lane);
+  }
+}
+
 }  // namespace
 
 std::uint64_t gather_warp(std::uint32_t kind, std::uint32_t mask, std::uint64_t value, int operand,
@@ -172,8 +190,7 @@ std::uint64_t gather_warp(std::uint32_t kind, std::uint32_t mask, std::uint64_t 
   ++self.counters[SimCounter::warp_collectives];
   complete(warp, mask);
   if ((mask & warp.live) == warp.live) flush_warp(block, number);
-  each_lane(mask & ~bit,
-            [&](std::size_t l) { make_ready(block, number * kLanes + static_cast<int>(l)); });
+  wake_lanes(block, number, mask & ~bit);
   return warp.result[at];
 }
 

@@ -16,9 +16,16 @@
 namespace rooftile {
 namespace ROOFTILE_API sim {
 
-/// Threads are fibers. The stack of one is aligned to its size, and starts with its coordinates, so
-/// that threadIdx costs an address calculation and no instrumented load.
+/// Threads are fibers. The stack of one is aligned to its size, and its coordinates lie where it
+/// begins, at its upper end, so that threadIdx costs an address calculation and no instrumented
+/// load.
 constexpr uintptr_t kStackBytes = uintptr_t{128} << 10;
+/// What lies at the same place of all stacks falls into the same sets of a cache: hence the place
+/// differs.
+constexpr uintptr_t kStackColours = 64, kColourBytes = 256;
+inline uintptr_t context_of_stack(uintptr_t base) {
+  return base + kStackBytes - kColourBytes - base / kStackBytes % kStackColours * kColourBytes;
+}
 
 struct Coordinates {
   uint32_t x, y, z;
@@ -34,14 +41,17 @@ inline uintptr_t stack_base() {
   return stack_pointer & ~(kStackBytes - 1);
 }
 
-/// Why assembly: the loads are not instrumented, and unused ones are removed.
+/// Why assembly: the loads are not instrumented, and unused ones are removed. Why x and y at once:
+/// the compiler keeps the struct in memory and copies it so, and what two stores wrote a load of
+/// both waits for.
 template <int kOffset>
 inline Coordinates coordinates() {
   Coordinates c;
-  const uintptr_t base = stack_base();
-  asm("movl %c2(%1),%0" : "=r"(c.x) : "r"(base), "i"(kOffset));
-  asm("movl %c2(%1),%0" : "=r"(c.y) : "r"(base), "i"(kOffset + 4));
+  const uintptr_t base = context_of_stack(stack_base());
+  uint64_t x_and_y;
+  asm("movq %c2(%1),%0" : "=r"(x_and_y) : "r"(base), "i"(kOffset));
   asm("movl %c2(%1),%0" : "=r"(c.z) : "r"(base), "i"(kOffset + 8));
+  __builtin_memcpy(&c, &x_and_y, sizeof x_and_y);
   return c;
 }
 
