@@ -376,9 +376,8 @@ inline Worker* worker() {
 // --- scheduling (scheduler.cc)
 /// The current thread stops here, for a reason, until ready() is called for it.
 void block_thread(State why, std::uint32_t detail = 0, std::uint32_t more = 0);
-void make_ready(Block& block, int thread);
-/// The same, before all others that can run.
-void make_ready_first(Block& block, int thread);
+enum class Turn : std::uint8_t { next, last };
+void make_ready(Block& block, int thread, Turn turn = Turn::last);
 /// Work that another thread may be waiting for has been done.
 void note_progress();
 /// Runs `happen` now, at the end of what can run, or at random, as the options say; always before

@@ -262,16 +262,12 @@ void block_thread(State why, std::uint32_t detail, std::uint32_t more) {
   switch_to(self, next, &thread.stack_pointer);
 }
 
-void make_ready(Block& block, int thread) {
+void make_ready(Block& block, int thread, Turn turn) {
   block[thread].state = State::ready;
   block[thread].spins = 0;
-  block.cluster->ready.push({&block, static_cast<std::uint16_t>(thread)});
-}
-
-void make_ready_first(Block& block, int thread) {
-  block[thread].state = State::ready;
-  block[thread].spins = 0;
-  block.cluster->ready.push_front({&block, static_cast<std::uint16_t>(thread)});
+  ReadyQueue& ready = block.cluster->ready;
+  const Runnable ready_thread{&block, static_cast<std::uint16_t>(thread)};
+  turn == Turn::next ? ready.push_front(ready_thread) : ready.push(ready_thread);
 }
 
 void note_progress() {

@@ -140,15 +140,10 @@ void order_lanes(Block& block, int warp_number, std::uint32_t lanes) {
 void wake_lanes(Block& block, int warp_number, std::uint32_t lanes) {
   constexpr std::uint32_t kOperationsAtOnce = 32;
   Warp& warp = block.warps[static_cast<std::size_t>(warp_number)];
-  const int first = warp_number * kLanes;
-  if (++warp.operations % kOperationsAtOnce == 0) {
-    each_lane(lanes, [&](std::size_t l) { make_ready(block, first + static_cast<int>(l)); });
-    return;
-  }
-  for (std::uint32_t left = lanes; left != 0;) {
-    const int lane = std::bit_width(left) - 1;
-    make_ready_first(block, first + lane);
-    left &= ~(1u << lane);
+  const Turn turn = ++warp.operations % kOperationsAtOnce == 0 ? Turn::last : Turn::next;
+  for (int i = 0; i < kLanes; ++i) {
+    const int lane = turn == Turn::next ? kLanes - 1 - i : i;  // the first lane runs first
+    if ((lanes >> lane & 1) != 0) make_ready(block, warp_number * kLanes + lane, turn);
   }
 }
 
