@@ -116,7 +116,8 @@ std::vector<Case> cases() {
     edge("rows=5 cols=33 x.stride=1,5" + dtype);
     edge("rows=5 cols=33 x.stride=0,1" + dtype);
     edge("rows=4 cols=96 y.alias=x lengths=i32" + dtype);
-    edge("rows=6 cols=130 data=extreme" + dtype);
+    for (const int cols : {130, 1024})
+      edge("rows=6 cols=" + std::to_string(cols) + " data=extreme" + dtype);
     edge("rows=6 cols=130 data=zeros" + dtype);
     edge("rows=6 cols=130 scale=30" + dtype);
   }
