@@ -15,6 +15,7 @@ MATRICES = [(16384, 8192), (4096, 4096), (64, 8192)]
 GATES = [(16384, 14336), (64, 14336)]
 GRAPH_ROWS = 64  # so few that launches are a large part of the time
 CHAINS = [(1, 4096, 16384), (64, 4096, 16384), (4096, 4096, 16384)]  # rows, d, f
+NORMS = [(1, 8192, 8192), (64, 8192, 8192), (4096, 4096, 4096), (4096, 28672, 4096)]  # m, n, k
 SMALL_MATRICES, SMALL_GATES, SMALL_GEMMS, SMALL_CHAINS = [(64, 128)], [(64, 224)], [(64, 96, 128), (1, 256, 128)], [(8, 64, 256)]
 
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Two layers in a chain, up with a bias and gelu, then down: Rooftile as two, three and four kernels in a row,
-what lies between them in the cache or not, against PyTorch."""
+"""Kernels in a row, what lies between them in the cache or not, against PyTorch: two layers, up with a bias and gelu,
+then down, as two, three and four kernels of Rooftile's; a norm before a product, beside the product alone."""
 from peer_cases import Case, GRAPH_ROWS, Request, bound_of, peers_of, size_of
-from peer_formulas import formulas_of
+from peer_formulas import EPS, formulas_of
 
 ACT = "gelu_tanh"
 
@@ -59,4 +59,23 @@ def chain_case(backend, rows, d, f):
     for number, requests in chains.items():
         case.notes[f"chain/{number}_kernels"] = " ".join(
             [f"chain/{number}_kernels", *(request.facts()["kernel"] for request in requests)])
+    return case
+
+
+def norm_case(backend, m, n, k):
+    """The product alone, of rows that were normalised before, is what a kernel that did both could reach at best."""
+    x, w, weight = backend.randn(m, k), backend.randn(k), backend.randn(n, k)
+    hidden, out = backend.empty_like(x), backend.empty(m, n)
+    norm = Request("rmsnorm", x, w, out=hidden, eps=EPS)
+    product = Request("gemm", hidden, weight.T, out=out)
+    norm()
+    formula = formulas_of(backend)["norm_product"]
+    names = f"{norm.facts()['kernel']}+{product.facts()['kernel']}"
+    case = Case("norm", f"rmsnorm, product m={m} n={n} k={k}", kernel="norm/2_kernels",
+                line=f"norm/2_kernels m={m} n={n} k={k} {names}", code_hash=f"{norm.code_hash}+{product.code_hash}",
+                expected=lambda: formula(*map(backend.wide, (x, w, weight))),
+                contenders={"rooftile": in_turn(norm, product), "norm/product_alone": product,
+                            **peers_of(backend, formula, x, w, weight)},
+                is_short=m <= GRAPH_ROWS, operations=2.0 * m * n * k, bytes=size_of(x, w, weight, out), bound=bound_of(backend))
+    case.notes["norm/product_alone"] = f"norm/product_alone {product.facts()['kernel']}"
     return case

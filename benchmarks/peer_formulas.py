@@ -50,5 +50,9 @@ def formulas_of(backend):
         """Up with a bias and an activation, then down; weights as models store them."""
         return gelu(x @ up.T + bias) @ down.T
 
+    def norm_product(x, w, weight):
+        return rmsnorm(x, w) @ weight.T
+
     return {"softmax": words["softmax"], "rmsnorm": rmsnorm, "residual_rmsnorm": residual_rmsnorm,
-            "layernorm": layernorm, "swiglu": swiglu, "layers": layers}
+            "layernorm": layernorm, "swiglu": swiglu, "layers": layers,
+            "norm_product": norm_product}

@@ -23,7 +23,7 @@ import time
 
 import peer_cases
 from peer_backends import backend_for
-from peer_chain import chain_case
+from peer_chain import chain_case, norm_case
 from peer_records import lines_of, records_of, rotated
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
@@ -37,6 +37,7 @@ KINDS = {
     "layernorm": (peer_cases.layernorm_case, peer_cases.MATRICES, peer_cases.SMALL_MATRICES),
     "softmax": (peer_cases.softmax_case, peer_cases.MATRICES, peer_cases.SMALL_MATRICES),
     "swiglu": (peer_cases.swiglu_case, peer_cases.GATES, peer_cases.SMALL_GATES),
+    "norm": (norm_case, peer_cases.NORMS, peer_cases.SMALL_GEMMS),
     "chain": (chain_case, peer_cases.CHAINS, peer_cases.SMALL_CHAINS),
     "gemm": (peer_cases.gemm_case, peer_cases.GEMMS, peer_cases.SMALL_GEMMS),
 }

@@ -17,6 +17,6 @@ def test_smoke_run(tmp_path):
                           text=True, capture_output=True)
     assert done.returncode == 0, done.stderr
     file = json.loads(path.read_text())
-    assert {record["op"] for record in file["records"]} == {"rmsnorm", "layernorm", "softmax", "glu", "chain", "gemm"}
+    assert {record["op"] for record in file["records"]} == {"rmsnorm", "layernorm", "softmax", "glu", "chain", "norm", "gemm"}
     schema = json.loads((ROOT / "docs/records.schema.json").read_text())
     assert not [error.message for error in jsonschema.Draft202012Validator(schema).iter_errors(file)]
