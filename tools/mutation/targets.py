@@ -32,3 +32,4 @@ def source_of(kernel):
 
 
 FILES = {**{source_of(kernel): [kernel] for kernel in KERNELS}, **HEADERS}
+ALL_KERNELS = list(dict.fromkeys(kernel for kernels in FILES.values() for kernel in kernels))
