@@ -277,6 +277,15 @@ TEST_F(TunedRecords, AreFoundAgain) {
   EXPECT_TRUE(find("rows=20 cols=100")) << "in another process too";
 }
 
+TEST_F(TunedRecords, AreOfTheKernelThatTheProblemNames) {
+  remember("rows=20 cols=100");
+  Problem problem = test_problem("rows=20 cols=100");
+  problem.kernel = "plain";
+  EXPECT_TRUE(find_tuned(operation(), problem, kCpu));
+  problem.kernel = "other";
+  EXPECT_FALSE(find_tuned(operation(), problem, kCpu));
+}
+
 TEST_F(TunedRecords, HoldForTheirTypesLayoutsAndOptions) {
   remember("rows=20 cols=96 x=fp16");
   EXPECT_TRUE(find("rows=20 cols=96 x=fp16"));

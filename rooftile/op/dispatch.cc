@@ -78,7 +78,9 @@ Choice choose(const Registry& registry, const Problem& problem, const DeviceProp
   const Operation& operation = registry.operation(problem.op);
   Choice choice;
   if (!problem.kernel.empty()) {
-    choice = {&operation.kernel(problem.kernel), {}, "named by the problem"};
+    const std::optional<Tuned> tuned = find_tuned(operation, problem, device);
+    choice = {&operation.kernel(problem.kernel), tuned ? tuned->config : Config{},
+              tuned ? "named by the problem, tuned record" : "named by the problem"};
   } else {
     choice = pick(operation, problem, device);
   }

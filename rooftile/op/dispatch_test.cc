@@ -143,6 +143,11 @@ TEST_F(Dispatch, PrefersATunedRecord) {
   EXPECT_EQ(chosen("rows=20 cols=9"), "second");
   EXPECT_THAT(choice("rows=20 cols=9").why, HasSubstr("tuned record, UNPROVEN"));
   EXPECT_EQ(chosen("rows=20 cols=9 x=bf16"), "first") << "tuned for f32";
+  const auto why = [&](const std::string& line) {
+    return choose(registry_, registry_.bind(line), cpu_).why;
+  };
+  EXPECT_EQ(why("scale/second rows=20 cols=9"), "named by the problem, tuned record");
+  EXPECT_EQ(why("scale/first rows=20 cols=9"), "named by the problem") << "tuned for another";
   prove(first_);
   EXPECT_EQ(chosen("rows=20 cols=9"), "first") << "a tuned record is no proof";
 }

@@ -122,6 +122,11 @@ const KernelDef* runnable(const Operation& operation, const Tuned& tuned, const 
   return nullptr;
 }
 
+// Whether the problem leaves the kernel open, or names that of the record.
+bool is_of_named(const Tuned& tuned, const Problem& problem) {
+  return problem.kernel.empty() || problem.kernel == tuned.kernel;
+}
+
 // What this machine measured, with the machine code of now.
 std::optional<Tuned> find_own(const Operation& operation, const Problem& problem,
                               const DeviceProperties& device) {
@@ -129,7 +134,7 @@ std::optional<Tuned> find_own(const Operation& operation, const Problem& problem
   if (!found) return std::nullopt;
   std::string hash;
   auto tuned = parse(*found, hash);
-  if (!tuned) return std::nullopt;
+  if (!tuned || !is_of_named(*tuned, problem)) return std::nullopt;
   const KernelDef* kernel = runnable(operation, *tuned, problem, device);
   if (kernel == nullptr || code_hash(*kernel) != hash) return std::nullopt;
   return tuned;
@@ -146,7 +151,9 @@ std::optional<Tuned> find_shipped(const Operation& operation, const Problem& pro
   if (found == known.end()) found = known.emplace(of, shipped_of(operation, device)).first;
   const std::string key = tuned_key(problem, device);
   for (const auto& [of_class, tuned] : found->second)
-    if (of_class == key && runnable(operation, tuned, problem, device) != nullptr) return tuned;
+    if (of_class == key && is_of_named(tuned, problem) &&
+        runnable(operation, tuned, problem, device) != nullptr)
+      return tuned;
   return std::nullopt;
 }
 

@@ -24,9 +24,9 @@ struct Tuned {
 /// above it).
 std::string tuned_key(const Problem& problem, const DeviceProperties& device);
 
-/// The record of this machine for this class, else what came with the library. One that names a
-/// kernel or configuration that is gone, or, of this machine, whose kernel's machine code has
-/// changed since, is as none.
+/// The record of this machine for this class, else what came with the library; of the problem's
+/// kernel, where it names one. One that names a kernel or configuration that is gone, or, of this
+/// machine, whose kernel's machine code has changed since, is as none.
 std::optional<Tuned> find_tuned(const Operation& operation, const Problem& problem,
                                 const DeviceProperties& device);
 
