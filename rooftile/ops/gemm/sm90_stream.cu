@@ -33,7 +33,7 @@ extern const KernelTable sm90_stream_kernels;
 
 namespace {
 
-constexpr int kStorers = 96;  // threads: all of the producer's warps but its own
+constexpr int kStorers = 96;  // threads, from 32 on: all of the producer's warps but its own
 // Barriers of a block: a tile's sums are in memory; they have been read.
 constexpr int kSumsReady = 1;
 constexpr int kSumsRead = 2;
@@ -134,6 +134,11 @@ __global__ void __launch_bounds__((Shared<kRows, kColumns>::kThreads), 1)
   const int first_tile = static_cast<int>(blockIdx.x) / (split * share) * share + shares_a.rank;
   const int next = static_cast<int>(gridDim.x) / split;
   constexpr int kMeeting = kStorers + S::kConsumerThreads;
+  // Behind the block's last tile nothing streams in: all store it.
+  const auto store_last = [&](int tile) {
+    store_sums<kRows, kColumns, kMeeting>(out, sums, nullptr, thread - 32, 0, kColumns,
+                                          static_cast<long long>(tile) * kRows);
+  };
   typename Loop::Position at;
   if (thread < kWarpgroup) {
     setmaxnreg_dec<88>();
@@ -151,9 +156,13 @@ __global__ void __launch_bounds__((Shared<kRows, kColumns>::kThreads), 1)
       wait_for_grid();
       for (int tile = first_tile; tile < tiles; tile += next) {
         named_barrier_sync(kSumsReady, kMeeting);
-        store_sums<kRows, kColumns, kStorers>(out, sums, nullptr, thread - 32, 0, kColumns,
-                                              static_cast<long long>(tile) * kRows);
-        if (tile + next < tiles) named_barrier_arrive(kSumsRead, kMeeting);
+        if (tile + next >= tiles) {
+          store_last(tile);
+        } else {
+          store_sums<kRows, kColumns, kStorers>(out, sums, nullptr, thread - 32, 0, kColumns,
+                                                static_cast<long long>(tile) * kRows);
+          named_barrier_arrive(kSumsRead, kMeeting);
+        }
       }
     }
   } else {
@@ -165,7 +174,11 @@ __global__ void __launch_bounds__((Shared<kRows, kColumns>::kThreads), 1)
       Loop::template consume<0>(shared, stages, at, sum, last - first, consumer, share, [](int) {});
       if (tile != first_tile) named_barrier_sync(kSumsRead, kMeeting);
       write_sums<kRows, kColumns>(sums, sum);
-      if (split == 1) named_barrier_arrive(kSumsReady, kMeeting);
+      if (split == 1 && tile + next < tiles) named_barrier_arrive(kSumsReady, kMeeting);
+      if (split == 1 && tile + next >= tiles) {
+        named_barrier_sync(kSumsReady, kMeeting);
+        store_last(tile);
+      }
     }
   }
   if (split != 1) {  // one tile: each block stores half of D's rows
@@ -250,7 +263,7 @@ std::vector<Config> configs(const Problem& problem, const DeviceProperties& devi
     list.push_back({read + (split > 1 ? kExchange : 0),
                     {{{"rows", rows}, {"split", split}, {"share", share}}}});
   };
-  for (const std::int64_t rows : {128, 64}) {
+  for (const std::int64_t rows : {64, 128}) {
     if (columns >= kLeastColumnsShared) add(rows, 1, kPair);
     add(rows, kPair, 1);
     if (columns <= kMostColumnsAlone) add(rows, 1, 1);
