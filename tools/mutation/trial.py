@@ -49,7 +49,8 @@ class Builder:
         done = subprocess.run([compiler, *self.settings["flags"], "-w", *includes, "-c", source, "-o", every],
                               capture_output=True, text=True)
         if done.returncode != 0:
-            return None, next((line for line in done.stderr.splitlines() if "error:" in line), done.stderr[:200])
+            said = next((line for line in done.stderr.splitlines() if "error:" in line), done.stderr[:200])
+            return None, said.replace(f"{where / 'changed'}/", "").replace(f"{source_tree.ROOT}/", "")
         run([compiler, "-r", "-nostdlib", "-Wl,--force-group-allocation", every, "-o", kept])
         run([objcopy, *self.settings["objcopy_flags"], kept])
         return kept, ""
