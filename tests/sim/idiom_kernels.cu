@@ -128,6 +128,17 @@ __global__ void add_to_row(const float* in, float* out, unsigned*, float*) {
   atomicAdd(&out[t], in[blockIdx.x * kThreads + t]);
 }
 
+// A warp asks in a loop, without an acquire, whether another has come.
+__global__ void asks_plainly(const float* in, float* out, unsigned* flag, float*) {
+  if (threadIdx.x < 32) {
+    while (!__any_sync(0xffffffffU, *flag != 0)) {
+    }
+  } else {
+    *flag = 1;
+  }
+  out[threadIdx.x] = in[threadIdx.x];
+}
+
 // All blocks wait for what none of them writes.
 __global__ void never_written(const float* in, float* out, unsigned* flag, float*) {
   __shared__ float first;
@@ -152,4 +163,5 @@ ROOFTILE_KERNEL_TABLE(idiom_kernels, ENTRY(last_block_adds<0>), ENTRY(last_block
                       ENTRY(running_sum<0>), ENTRY(running_sum<1>), ENTRY(running_sum<2>),
                       ENTRY(running_sum<3>), ENTRY(in_turn<0>), ENTRY(in_turn<1>),
                       ENTRY(in_turn<2>), ENTRY(two_groups<0>), ENTRY(two_groups<1>),
-                      ENTRY(never_written), ENTRY(add_to_row<0>), ENTRY(add_to_row<1>))
+                      ENTRY(never_written), ENTRY(asks_plainly), ENTRY(add_to_row<0>),
+                      ENTRY(add_to_row<1>))

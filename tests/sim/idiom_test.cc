@@ -60,6 +60,13 @@ TEST(SimIdiom, WaitingIsNoLivelockWhileOthersWork) {
   }
 }
 
+// Else the loop would never end, and nobody would learn why.
+TEST(SimIdiom, AWarpThatAsksInALoopLetsOthersRun) {
+  const SimLaunch launch = run({}, "asks_plainly", 1);
+  EXPECT_TRUE(has(launch, FindingKind::race)) << findings(launch);
+  EXPECT_FALSE(has(launch, FindingKind::livelock));
+}
+
 // A launch that is stopped leaves many blocks behind that wait.
 TEST(SimIdiom, LivelocksOfManyBlocksAreFound) {
   SimOptions options;

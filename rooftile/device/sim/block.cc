@@ -90,4 +90,10 @@ int Cluster::live() const {
   return count;
 }
 
+void Cluster::start_threads(int count) {
+  for (const auto& block : blocks)
+    for (; count > 0 && block->fresh < block->thread_count; --count)
+      ready.push({block.get(), block->start_order[static_cast<std::size_t>(block->fresh++)]});
+}
+
 }  // namespace rooftile::sim

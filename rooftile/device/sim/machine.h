@@ -235,6 +235,9 @@ struct Cluster {
   bool is_stuck = false;    // every thread waits for memory
 
   [[nodiscard]] int live() const;
+  /// So many that have not begun can run, if there are as many. (They do in any case when no other
+  /// can.)
+  void start_threads(int count);
 };
 
 /// Findings of a launch, one for each kind and pair of places: that of the first block of the grid,

@@ -135,12 +135,13 @@ void order_lanes(Block& block, int warp_number, std::uint32_t lanes) {
 }
 
 /// The lanes run on before other warps do: their stacks are in the nearest cache, and a warp often
-/// has the next operation soon. Not always: others must come to write what a warp waits for in a
-/// loop.
+/// has the next operation soon. Not always: others must come, and begin, to write what a warp waits
+/// for in a loop.
 void wake_lanes(Block& block, int warp_number, std::uint32_t lanes) {
   constexpr std::uint32_t kOperationsAtOnce = 32;
   Warp& warp = block.warps[static_cast<std::size_t>(warp_number)];
   const Turn turn = ++warp.operations % kOperationsAtOnce == 0 ? Turn::last : Turn::next;
+  if (turn == Turn::last) block.cluster->start_threads(kLanes);
   for (int i = 0; i < kLanes; ++i) {
     const int lane = turn == Turn::next ? kLanes - 1 - i : i;  // the first lane runs first
     if ((lanes >> lane & 1) != 0) make_ready(block, warp_number * kLanes + lane, turn);
