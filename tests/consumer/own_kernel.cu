@@ -5,10 +5,12 @@
 
 #if ROOFTILE_DEVICE_CODE
 #include <rooftile/tile/language.h>
+#include <rooftile/tile/ptx/grid_dependency.h>
 
 __global__ void saxpy(int n, float a, const float* x, float* y) {
   __shared__ float scaled[128];
   const int i = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
+  rooftile::wait_for_grid();
   if (i >= n) return;
   scaled[threadIdx.x] = a * x[i];
   y[i] = scaled[threadIdx.x] + y[i];

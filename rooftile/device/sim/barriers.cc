@@ -63,6 +63,12 @@ void check_lanes(Block& block, int thread, std::uint32_t pc) {
          describe_here() + " executes another __syncthreads() than lanes of its warp, at " + other);
 }
 
+[[gnu::cold, gnu::noinline]] void report_barrier_0(std::uint32_t pc) {
+  report(FindingKind::barrier_misuse, pc, 2,
+         describe_here() + ": some threads are at barrier 0 by its number, others at " +
+             "__syncthreads(), which is barrier 0 as well");
+}
+
 void release_waiting(Block& block, int except) {
   for (const std::uint16_t t : block.barrier_waiting)
     if (t != except) make_ready(block, t);
@@ -87,6 +93,7 @@ int sync_block(BlockVote kind, int predicate) {
   Block& block = *worker()->block;
   const int me = worker()->thread;
   check_lanes(block, me, ROOFTILE_SIM_PC);
+  if (block.named[0].arrived != 0) report_barrier_0(ROOFTILE_SIM_PC);
   block.barrier_waiting.push_back(static_cast<std::uint16_t>(me));
   block.barrier_votes += predicate != 0 ? 1 : 0;
   if (++block.barrier_arrived < block.live) {
@@ -114,6 +121,7 @@ bool arrive_named(Block& block, int id, int threads, std::uint32_t pc) {
            describe_here() + ": barrier " + std::to_string(id) + " is not in 0 to 15");
     abandon();
   }
+  if (id == 0 && block.barrier_arrived != 0) report_barrier_0(pc);
   NamedBarrier& barrier = block.named[static_cast<std::size_t>(id)];
   const bool is_first = barrier.arrived == 0;
   if (threads <= 0 || threads % kLanes != 0)
@@ -181,6 +189,10 @@ void update_cluster_barrier(Cluster& cluster) {
 
 void cluster_arrive(bool releases) {
   Cluster& cluster = *worker()->cluster;
+  const Thread& thread = worker()->current();
+  if (thread.cluster_arrivals != thread.cluster_waits)
+    report(FindingKind::barrier_misuse, ROOFTILE_SIM_PC, 0,
+           describe_here() + " arrives at the cluster's barrier again without a wait in between");
   if (releases) publish(cluster.barrier_known, *worker()->block, worker()->thread);
   worker()->current().cluster_arrivals = cluster.barrier_phase + 1;
   ++cluster.barrier_arrived;
@@ -197,6 +209,9 @@ void cluster_wait() {
   Cluster& cluster = *worker()->cluster;
   Block& block = *worker()->block;
   Thread& thread = worker()->current();
+  if (thread.cluster_waits == thread.cluster_arrivals)
+    report(FindingKind::barrier_misuse, ROOFTILE_SIM_PC, 0,
+           describe_here() + " waits at the cluster's barrier without having arrived there");
   thread.cluster_waits = thread.cluster_arrivals;
   if (thread.cluster_arrivals > cluster.barrier_phase) {
     cluster.barrier_waiting.push_back({&block, static_cast<std::uint16_t>(worker()->thread)});

@@ -66,7 +66,7 @@ void Block::start(Cluster& in, std::uint32_t rank_in_cluster, std::uint32_t numb
     Warp& warp = warps[static_cast<std::size_t>(w)];
     const int lanes = std::min(kLanes, thread_count - w * kLanes);
     warp.gathering_count = 0;
-    warp.sync_lanes = warp.operations = 0;
+    warp.sync_lanes = warp.operations = warp.come_again = 0;
     warp.live = lanes == kLanes ? ~0u : (1u << lanes) - 1;
   }
   if (launch.options.check && launch.shape.dynamic_shared_bytes != 0)

@@ -3,6 +3,7 @@
 // another; what touches memory of the kernel ahead before anything has waited for it is found all
 // the same. Source: PTX ISA, "griddepcontrol".
 #include "rooftile/device/sim/machine.h"
+#include "rooftile/tile/sim/async.h"
 
 namespace rooftile::sim {
 

@@ -135,6 +135,7 @@ struct Warp {
   std::uint32_t live = 0;        // lanes that have not returned
   std::uint32_t logged = 0;      // lanes with accesses in their logs
   std::uint32_t operations = 0;  // that its lanes have done together
+  std::uint32_t come_again = 0;  // lanes that waited for one that has returned
   std::uint32_t sync_lanes = 0;  // that have arrived at __syncthreads, the first of them at sync_pc
   std::uint32_t sync_pc = 0;
   LoggedAccess* logs = nullptr;
@@ -405,6 +406,8 @@ void join_threads(Block& block, const std::vector<std::uint16_t>& threads);
 std::uint64_t gather_warp(std::uint32_t kind, std::uint32_t mask, std::uint64_t value, int operand,
                           int width, std::uint32_t pc,
                           FunctionRef<void(Warp&, std::uint32_t lanes)> complete);
+/// A lane has returned: those that wait for it alone go on without.
+void thread_left_warp(Block& block, int warp);
 
 // --- time (ordering.cc)
 /// Whether the thread knows that `before` has been, to that reach.

@@ -327,6 +327,8 @@ void finish_thread(Worker& self) {
     flush_warp(block, self.thread / kLanes);
     self.logs.push_back(warp.logs);
     warp.logs = nullptr;
+  } else if (warp.gathering_count != 0) {
+    thread_left_warp(block, self.thread / kLanes);
   }
   --block.live;
   thread_left_barrier(block);

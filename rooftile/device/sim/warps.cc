@@ -81,7 +81,23 @@ std::uint32_t reduced(Reduce kind, std::uint32_t a, std::uint32_t b) {
   return 0;
 }
 
-enum : std::uint32_t { kShuffle = 0x100, kVote = 0x200, kReduce = 0x300, kSyncWarp = 0x400 };
+enum : std::uint32_t {
+  kShuffle = 0x100,
+  kVote = 0x200,
+  kReduce = 0x300,
+  kSyncWarp = 0x400,
+  kActiveMask = 0x500
+};
+
+/// These wait for the lanes of their mask that have not returned (CUDA C++ Programming Guide, "Warp
+/// Shuffle Functions" and its neighbours); the matrix instructions need the whole warp.
+bool goes_without_returned(std::uint32_t kind) { return kind >= kShuffle && kind <= kActiveMask; }
+
+bool is_gathered(const Warp& warp, const Gathering& gathering) {
+  const std::uint32_t wanted =
+      goes_without_returned(gathering.kind) ? gathering.mask & warp.live : gathering.mask;
+  return gathering.arrived == wanted;
+}
 
 void vote_result(Vote kind, Warp& warp, std::uint32_t lanes) {
   std::uint32_t ballot = 0;
@@ -116,11 +132,16 @@ void vote_result(Vote kind, Warp& warp, std::uint32_t lanes) {
   });
 }
 
+/// The lanes that the warp began with: a block's last may have fewer.
+std::uint32_t lanes_of(const Block& block, int warp_number) {
+  const int count = std::min(kLanes, block.thread_count - warp_number * kLanes);
+  return count == kLanes ? ~0u : (1u << count) - 1;
+}
+
 /// __syncwarp orders memory among the lanes; the other operations do not.
 void order_lanes(Block& block, int warp_number, std::uint32_t lanes) {
-  const Warp& warp = block.warps[static_cast<std::size_t>(warp_number)];
   const int first = warp_number * kLanes;
-  if (lanes == warp.live && !block.has_actors && !block.has_foreign) {
+  if (lanes == lanes_of(block, warp_number) && !block.has_actors && !block.has_foreign) {
     const std::uint32_t now = block.latest_clock++;
     each_lane(lanes, [&](std::size_t l) {
       Thread& thread = block[first + static_cast<int>(l)];
@@ -159,8 +180,7 @@ std::uint64_t gather_warp(std::uint32_t kind, std::uint32_t mask, std::uint64_t 
   const int lane = self.thread % kLanes;
   Warp& warp = block.warps[static_cast<std::size_t>(number)];
   const std::uint32_t bit = 1u << lane;
-  const int lanes_of_warp = std::min(kLanes, block.thread_count - number * kLanes);
-  if (lanes_of_warp < kLanes) mask &= (1u << lanes_of_warp) - 1;
+  mask &= lanes_of(block, number);
   const auto at = static_cast<std::size_t>(lane);
   warp.value[at] = value;
   warp.operand[at] = operand;
@@ -170,24 +190,41 @@ std::uint64_t gather_warp(std::uint32_t kind, std::uint32_t mask, std::uint64_t 
                       " of the warp operation it executes");
     abandon();
   }
-  if ((mask & ~warp.live) != 0)
+  if (!goes_without_returned(kind) && (mask & ~warp.live) != 0)
     report_divergence(mask, pc, 1, ": the mask ",
                       " of a warp operation names lanes that have returned");
-  Gathering& gathering = find_gathering(warp, kind, mask, bit, pc);
-  if (gathering.kind != kind)
-    report_divergence(mask, pc, gathering.pc, ": other lanes of ",
-                      " execute another warp operation, at ");
-  gathering.arrived |= bit;
-  if (gathering.arrived != mask) {
+  for (;;) {
+    Gathering& gathering = find_gathering(warp, kind, mask, bit, pc);
+    if (gathering.kind != kind)
+      report_divergence(mask, pc, gathering.pc, ": other lanes of ",
+                        " execute another warp operation, at ");
+    gathering.arrived |= bit;
+    if (is_gathered(warp, gathering)) {
+      gathering = warp.gatherings[static_cast<std::size_t>(--warp.gathering_count)];
+      break;
+    }
     block_thread(State::warp, mask);
-    return warp.result[at];
+    if ((warp.come_again & bit) == 0) return warp.result[at];
+    warp.come_again &= ~bit;
   }
-  gathering = warp.gatherings[static_cast<std::size_t>(--warp.gathering_count)];
   ++self.counters[SimCounter::warp_collectives];
-  complete(warp, mask);
-  if ((mask & warp.live) == warp.live) flush_warp(block, number);
-  wake_lanes(block, number, mask & ~bit);
+  const std::uint32_t lanes = goes_without_returned(kind) ? mask & warp.live : mask;
+  complete(warp, lanes);
+  if ((lanes & warp.live) == warp.live) flush_warp(block, number);
+  wake_lanes(block, number, lanes & ~bit);
   return warp.result[at];
+}
+
+void thread_left_warp(Block& block, int number) {
+  Warp& warp = block.warps[static_cast<std::size_t>(number)];
+  for (int i = 0; i < warp.gathering_count; ++i) {
+    Gathering& gathering = warp.gatherings[static_cast<std::size_t>(i)];
+    if (gathering.arrived == 0 || !is_gathered(warp, gathering)) continue;
+    const int first = std::countr_zero(gathering.arrived);
+    gathering.arrived &= ~(1u << first);
+    warp.come_again |= 1u << first;
+    make_ready(block, number * kLanes + first);
+  }
 }
 
 std::uint64_t shuffle(Shuffle kind, std::uint32_t mask, std::uint64_t value, int operand,
@@ -195,8 +232,11 @@ std::uint64_t shuffle(Shuffle kind, std::uint32_t mask, std::uint64_t value, int
   return gather_warp(kShuffle + static_cast<std::uint32_t>(kind), mask, value, operand, width,
                      ROOFTILE_SIM_PC, [kind](Warp& warp, std::uint32_t lanes) {
                        each_lane(lanes, [&](std::size_t l) {
-                         warp.result[l] =
-                             warp.value[source_lane(kind, l, warp.operand[l], warp.width[l])];
+                         const std::size_t from =
+                             source_lane(kind, l, warp.operand[l], warp.width[l]);
+                         // Undefined where that lane takes no part: NaN, and no index.
+                         const bool is_there = (lanes >> from & 1) != 0;
+                         warp.result[l] = is_there ? warp.value[from] : ~std::uint64_t{0};
                        });
                      });
 }
@@ -228,7 +268,10 @@ void sync_warp(std::uint32_t mask) {
 }
 
 std::uint32_t active_mask() {
-  return worker()->block->warps[static_cast<std::size_t>(worker()->thread / kLanes)].live;
+  return static_cast<std::uint32_t>(gather_warp(
+      kActiveMask, ~0u, 0, 0, kLanes, ROOFTILE_SIM_PC, [](Warp& warp, std::uint32_t lanes) {
+        each_lane(lanes, [&](std::size_t l) { warp.result[l] = lanes; });
+      }));
 }
 
 }  // namespace rooftile::sim

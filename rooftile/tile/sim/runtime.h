@@ -73,8 +73,9 @@ uint64_t shuffle(Shuffle kind, uint32_t mask, uint64_t value, int operand, int w
 uint32_t vote(Vote kind, uint32_t mask, uint64_t value);
 uint32_t reduce(Reduce kind, uint32_t mask, uint32_t value);
 void sync_warp(uint32_t mask);
-/// The lanes that run together here: those of the warp that have not returned. (A simulated warp
-/// does not diverge in time; which lanes the hardware would report is not defined either.)
+/// The lanes of the warp that have not returned, which all come here: lanes that another branch
+/// keeps away are waited for in vain, a deadlock that is reported. (Which lanes run together
+/// hardware does not define; those of a branch alone are not known here.)
 uint32_t active_mask();
 
 // --- blocks and clusters
