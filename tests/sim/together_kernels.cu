@@ -62,6 +62,16 @@ __global__ void cluster_barrier(const float* in, float* out) {
   out[blockIdx.x * blockDim.x + threadIdx.x] = in[threadIdx.x];
 }
 
+// Each block writes to the other. 1: perhaps before that has begun.
+template <int kFault>
+__global__ void write_to_other(const float* in, float* out) {
+  __shared__ float x;
+  if (kFault != 1) rooftile::cluster_sync();
+  if (threadIdx.x == 0) *rooftile::map_shared(&x, rooftile::cluster_rank() ^ 1U) = in[blockIdx.x];
+  rooftile::cluster_sync();
+  if (threadIdx.x == 0) out[blockIdx.x] = x;
+}
+
 }  // namespace
 #endif
 
@@ -69,4 +79,5 @@ __global__ void cluster_barrier(const float* in, float* out) {
 ROOFTILE_KERNEL_TABLE(together_kernels, ENTRY(returned_lanes_vote), ENTRY(branch_adds_at_once),
                       ENTRY(shuffle_from_outside), ENTRY(reads_of_returned_lanes),
                       ENTRY(barrier_0_by_number), ENTRY(cluster_barrier<0>),
-                      ENTRY(cluster_barrier<1>), ENTRY(cluster_barrier<2>))
+                      ENTRY(cluster_barrier<1>), ENTRY(cluster_barrier<2>),
+                      ENTRY(write_to_other<0>), ENTRY(write_to_other<1>))

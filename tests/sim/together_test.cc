@@ -75,6 +75,17 @@ TEST(SimTogether, MisuseOfAClustersBarrierIsFound) {
   }
 }
 
+TEST(SimTogether, ABlockMayNotHaveBegun) {
+  for (const SimOptions& options : schedules(4)) {
+    const Result got = run(options, "write_to_other<0>", 32, 2);
+    EXPECT_EQ(findings(got.launch), "") << text(options);
+    EXPECT_EQ(got.out[0], 2);
+    EXPECT_EQ(got.out[1], 1);
+    const SimLaunch faulty = run(options, "write_to_other<1>", 32, 2).launch;
+    EXPECT_NE(findings(faulty).find("may not have begun"), std::string::npos) << text(options);
+  }
+}
+
 // As they come, those of the named barrier have gone on before the others reach theirs.
 TEST(SimTogether, BarrierZeroHasTwoNames) {
   int found = 0;

@@ -216,9 +216,10 @@ void cluster_wait() {
   if (thread.cluster_arrivals > cluster.barrier_phase) {
     cluster.barrier_waiting.push_back({&block, static_cast<std::uint16_t>(worker()->thread)});
     block_thread(State::cluster_barrier);
-    return;
+  } else {
+    learn(block, worker()->thread, cluster.barrier_done);
   }
-  learn(block, worker()->thread, cluster.barrier_done);
+  block.has_met_cluster = true;
 }
 
 }  // namespace rooftile::sim

@@ -187,6 +187,7 @@ struct Block {
   bool has_actors = false;         // some thread has Thread::actors
   bool has_foreign = false;
   bool has_fences = false;
+  bool has_met_cluster = false;  // a thread has waited at the cluster's barrier
   int barrier_arrived = 0;
   std::vector<std::uint16_t> barrier_waiting;
   int barrier_votes = 0;  // of those that arrived, with a true predicate

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// How long shared memory lasts that other blocks of a cluster access: until its block has ended.
-// Who accesses it must have been waited for by then: at the cluster's barrier, even a relaxed one,
-// or by whatever else orders the access before the end of a thread of that block.
+// How long shared memory lasts that other blocks of a cluster access: from when its block has
+// begun, which the cluster's barrier says or what else the accessing block has learned of it, until
+// it has ended. Who accesses it must have been waited for by then: at the cluster's barrier, even a
+// relaxed one, or by whatever else orders the access before the end of a thread of that block.
+// Source: CUDA C++ Programming Guide, "Distributed Shared Memory".
 #include <algorithm>
 
 #include "rooftile/device/sim/checks.h"
@@ -9,6 +11,14 @@
 
 namespace rooftile::sim {
 namespace {
+
+bool has_begun(const Block& owner, const Block& observer, const Thread& thread) {
+  if (observer.has_met_cluster) return true;
+  const std::uint32_t number = owner.number % Epoch::kBlocks;
+  return thread.foreign != nullptr &&
+         (thread.foreign->find(number) != nullptr ||
+          thread.foreign->find(Knowledge::key(number, Reach::over)) != nullptr);
+}
 
 bool waits_for(Block& block, const RemoteAccess& access) {
   for (int t = 0; t < block.thread_count; ++t)
@@ -30,6 +40,12 @@ void note_remote_access(const AccessCheck& access, Block& owner, std::uint64_t a
                  ", which has ended");
     return;
   }
+  if (!has_begun(owner, observer, observer[access.thread]) &&
+      is_new_finding(FindingKind::race, access.pc, 3))
+    report(FindingKind::race, access.pc, 3,
+           describe_actor(observer, access.thread) + " accesses " +
+               describe_shared(owner, address) + " of " + describe_block(owner) +
+               ", which may not have begun: nothing, such as the cluster's barrier, comes before");
   const Epoch when =
       Epoch::make(observer.worker.launch.serial, observer.number, access.thread, access.clock);
   owner.remote[{observer.number, access.thread}] = {when, observer[access.thread].cluster_arrivals,
