@@ -189,12 +189,12 @@ void update_cluster_barrier(Cluster& cluster) {
 
 void cluster_arrive(bool releases) {
   Cluster& cluster = *worker()->cluster;
-  const Thread& thread = worker()->current();
+  Thread& thread = worker()->current();
   if (thread.cluster_arrivals != thread.cluster_waits)
     report(FindingKind::barrier_misuse, ROOFTILE_SIM_PC, 0,
            describe_here() + " arrives at the cluster's barrier again without a wait in between");
   if (releases) publish(cluster.barrier_known, *worker()->block, worker()->thread);
-  worker()->current().cluster_arrivals = cluster.barrier_phase + 1;
+  thread.cluster_arrivals = cluster.barrier_phase + 1;
   ++cluster.barrier_arrived;
   update_cluster_barrier(cluster);
 }

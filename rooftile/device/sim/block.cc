@@ -64,10 +64,9 @@ void Block::start(Cluster& in, std::uint32_t rank_in_cluster, std::uint32_t numb
   for (int t = 0; t < thread_count; ++t) threads[static_cast<std::size_t>(t)] = Thread{};
   for (int w = 0; w < warp_count(); ++w) {
     Warp& warp = warps[static_cast<std::size_t>(w)];
-    const int lanes = std::min(kLanes, thread_count - w * kLanes);
     warp.gathering_count = 0;
     warp.sync_lanes = warp.operations = warp.come_again = 0;
-    warp.live = lanes == kLanes ? ~0u : (1u << lanes) - 1;
+    warp.live = lanes_of(w);
   }
   if (launch.options.check && launch.shape.dynamic_shared_bytes != 0)
     std::memset(shared, 0xff, static_cast<std::size_t>(launch.shape.dynamic_shared_bytes));
@@ -92,8 +91,7 @@ int Cluster::live() const {
 
 void Cluster::start_threads(int count) {
   for (const auto& block : blocks)
-    for (; count > 0 && block->fresh < block->thread_count; --count)
-      ready.push({block.get(), block->start_order[static_cast<std::size_t>(block->fresh++)]});
+    for (; count > 0 && block->has_fresh(); --count) ready.push(block->take_fresh());
 }
 
 }  // namespace rooftile::sim

@@ -202,6 +202,14 @@ struct Block {
   std::map<std::pair<std::uint32_t, int>, RemoteAccess> remote;
 
   [[nodiscard]] int warp_count() const { return (thread_count + kLanes - 1) / kLanes; }
+  /// The lanes that the warp began with: the last may have fewer than the others.
+  [[nodiscard]] std::uint32_t lanes_of(int warp) const {
+    const int count = std::min(kLanes, thread_count - warp * kLanes);
+    return count == kLanes ? ~0u : (1u << count) - 1;
+  }
+  [[nodiscard]] bool has_fresh() const { return fresh < thread_count; }
+  /// The next that has not begun.
+  Runnable take_fresh() { return {this, start_order[static_cast<std::size_t>(fresh++)]}; }
   Thread& operator[](int thread) { return threads[static_cast<std::size_t>(thread)]; }
   const Thread& operator[](int thread) const { return threads[static_cast<std::size_t>(thread)]; }
   /// A zeroed vector of clocks, valid until the block ends.

@@ -72,7 +72,7 @@ void run_threads();
 
 Block* with_fresh_thread(Cluster& cluster) {
   for (const auto& block : cluster.blocks)
-    if (block->fresh < block->thread_count) return block.get();
+    if (block->has_fresh()) return block.get();
   return nullptr;
 }
 
@@ -112,8 +112,7 @@ Runnable pick_ready(Worker& self, Cluster& cluster, bool is_random) {
           self.random_below(static_cast<std::uint32_t>(cluster.ready.size())));
     return cluster.ready.pop();
   }
-  if (fresh == nullptr) return {nullptr, 0};
-  return {fresh, fresh->start_order[static_cast<std::size_t>(fresh->fresh++)]};
+  return fresh != nullptr ? fresh->take_fresh() : Runnable{nullptr, 0};
 }
 
 /// The next thread to run where chance has a say or none is ready.

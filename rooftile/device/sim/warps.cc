@@ -132,16 +132,10 @@ void vote_result(Vote kind, Warp& warp, std::uint32_t lanes) {
   });
 }
 
-/// The lanes that the warp began with: a block's last may have fewer.
-std::uint32_t lanes_of(const Block& block, int warp_number) {
-  const int count = std::min(kLanes, block.thread_count - warp_number * kLanes);
-  return count == kLanes ? ~0u : (1u << count) - 1;
-}
-
 /// __syncwarp orders memory among the lanes; the other operations do not.
 void order_lanes(Block& block, int warp_number, std::uint32_t lanes) {
   const int first = warp_number * kLanes;
-  if (lanes == lanes_of(block, warp_number) && !block.has_actors && !block.has_foreign) {
+  if (lanes == block.lanes_of(warp_number) && !block.has_actors && !block.has_foreign) {
     const std::uint32_t now = block.latest_clock++;
     each_lane(lanes, [&](std::size_t l) {
       Thread& thread = block[first + static_cast<int>(l)];
@@ -180,7 +174,7 @@ std::uint64_t gather_warp(std::uint32_t kind, std::uint32_t mask, std::uint64_t 
   const int lane = self.thread % kLanes;
   Warp& warp = block.warps[static_cast<std::size_t>(number)];
   const std::uint32_t bit = 1u << lane;
-  mask &= lanes_of(block, number);
+  mask &= block.lanes_of(number);
   const auto at = static_cast<std::size_t>(lane);
   warp.value[at] = value;
   warp.operand[at] = operand;
