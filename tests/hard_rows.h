@@ -67,7 +67,7 @@ inline const std::vector<HardRow>& hard_rows() {
       {"zeros of both signs", [](const Place& at) { return at.c % 2 == 0 ? -0.0 : 0.0; }},
       {"a large mean", [](const Place& at) { return 1e4 + 1e-2 * at.given; }},
       {"the least", [](const Place& at) { return at.least() * static_cast<double>(1 + at.c % 3); },
-       true},
+       true, true},
       {"one of the least", [](const Place& at) { return at.is_middle() ? at.least() : 0; }, false,
        true},
       {"the most", [](const Place& at) { return at.most(); }, true},
