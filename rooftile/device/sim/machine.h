@@ -19,7 +19,6 @@
 #include <memory>
 #include <mutex>
 #include <string>
-#include <tuple>
 #include <unordered_map>
 #include <vector>
 
@@ -28,7 +27,7 @@
 #include "rooftile/device/sim/clocks.h"
 #include "rooftile/device/sim/counters.h"
 #include "rooftile/device/sim/fiber.h"
-#include "rooftile/device/sim/finding.h"
+#include "rooftile/device/sim/finding_list.h"
 #include "rooftile/device/sim/module.h"
 #include "rooftile/device/sim/options.h"
 #include "rooftile/device/sim/read_set.h"
@@ -248,29 +247,6 @@ struct Cluster {
   /// So many that have not begun can run, if there are as many. (They do in any case when no other
   /// can.)
   void start_threads(int count);
-};
-
-/// Findings of a launch, one for each kind and pair of places: that of the first block of the grid,
-/// whichever block the host happened to run first.
-class FindingList {
- public:
-  using Place = std::tuple<FindingKind, std::uint32_t, std::uint32_t>;  // pc, and the other's
-  /// Whether `block` is the first to find it there; otherwise it is counted. Ask before making the
-  /// text.
-  bool is_new(const Place& place, std::uint32_t block);
-  void add(const Place& place, std::uint32_t block, std::string text);
-  /// In the order of blocks, and in each as they were found.
-  [[nodiscard]] std::vector<Finding> take();
-
- private:
-  struct Entry {
-    Finding finding;
-    std::uint32_t block;
-    std::uint64_t order;
-  };
-  std::mutex mutex_;
-  std::uint64_t next_order_ = 0;
-  std::map<Place, Entry> entries_;
 };
 
 /// A line of the table by memory instruction, while it is counted.
