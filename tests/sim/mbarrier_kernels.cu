@@ -127,6 +127,22 @@ __global__ void meet_peer(int* out) {
   cluster_meet();
 }
 
+/// Barriers that are made known by a fence of their own, then a barrier of the cluster that
+/// releases nothing; or by that barrier alone.
+template <bool kFences>
+__global__ void meet_after_init(int* out) {
+  __shared__ Mbarrier barrier;
+  if (threadIdx.x == 0) {
+    mbarrier_init(&barrier, 1);
+    if (kFences) fence_mbarrier_init();
+  }
+  cluster_meet();
+  if (threadIdx.x == 1) mbarrier_arrive_cluster(map_shared(&barrier, cluster_rank() ^ 1));
+  mbarrier_wait(&barrier, 0);
+  out[blockIdx.x * blockDim.x + threadIdx.x] = 1;
+  cluster_meet();
+}
+
 /// Each block reads a number of the other, which must not end, nor write it again, before that.
 template <int kFault>
 __global__ void read_peer(int* out) {
@@ -188,4 +204,6 @@ ROOFTILE_KERNEL_TABLE(
     ROOFTILE_KERNEL_ENTRY(rooftile::mbarrier_test::read_peer<rooftile::mbarrier_test::no_wait>),
     ROOFTILE_KERNEL_ENTRY(rooftile::mbarrier_test::meet_without_the_others),
     ROOFTILE_KERNEL_ENTRY(rooftile::mbarrier_test::meet_peer<true>),
-    ROOFTILE_KERNEL_ENTRY(rooftile::mbarrier_test::meet_peer<false>))
+    ROOFTILE_KERNEL_ENTRY(rooftile::mbarrier_test::meet_peer<false>),
+    ROOFTILE_KERNEL_ENTRY(rooftile::mbarrier_test::meet_after_init<true>),
+    ROOFTILE_KERNEL_ENTRY(rooftile::mbarrier_test::meet_after_init<false>))

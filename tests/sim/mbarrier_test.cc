@@ -61,6 +61,16 @@ TEST(Mbarrier, ARelaxedMeetingShowsNobodysWrites) {
 }
 
 // Both sides must have the cluster's scope for writes to be seen.
+TEST(Mbarrier, AFencedInitIsKnownBehindARelaxedMeeting) {
+  const LaunchShape shape{.grid = {2}, .block = {32}, .cluster = {2}};
+  const DeviceArray<int> out(std::vector<int>(64));
+  expect_clean(mbarrier_kernels, "rooftile::mbarrier_test::meet_after_init<true>", shape,
+               out.data());
+  EXPECT_EQ(out.values(), std::vector<int>(64, 1));
+  expect_finding(FindingKind::race, {"mbarrier_kernels.cu:", "barrier"}, mbarrier_kernels,
+                 "rooftile::mbarrier_test::meet_after_init<false>", shape, out.data());
+}
+
 TEST(Mbarrier, WritesAreSeenWithTheScopeOfTheClusterOnly) {
   const LaunchShape shape{.grid = {2}, .block = {32}, .cluster = {2}};
   const DeviceArray<int> out(std::vector<int>(64));

@@ -313,7 +313,8 @@ Check::Check(const AccessCheck& of, Block* owner_of_shared)
       owner(owner_of_shared),
       launch(observer.worker.launch.serial),
       ahead(observer.worker.launch.ahead),
-      now(now_of(of)) {}
+      now(now_of(of)),
+      known_write(of.known_write) {}
 
 void check_access(Check& check, std::uint64_t address, std::uint64_t bytes) {
   Block& owner = *check.owner;

@@ -19,7 +19,8 @@ struct AccessCheck {
   bool is_strong = false;
   bool is_async_proxy = false;  // needs a proxy fence after generic writes
   std::uint32_t pc = 0;
-  Block* actor_block = nullptr;  // whose engine it is; null: the observer's
+  Block* actor_block = nullptr;          // whose engine it is; null: the observer's
+  Epoch known_write{~std::uint64_t{0}};  // a write that comes before, whatever the thread knows
   [[nodiscard]] const Block& block() const {
     return actor_block != nullptr ? *actor_block : *observer;
   }
@@ -35,7 +36,7 @@ struct Check {
   std::uint32_t launch;
   std::uint32_t ahead;  // the launch that it may overlap; 0: none
   Epoch now;
-  Epoch known_write{~std::uint64_t{0}};  // the last that was found to come before these accesses
+  Epoch known_write;  // the last that was found to come before these accesses
 };
 
 /// Of shared memory (through its generic address).

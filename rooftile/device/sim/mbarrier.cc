@@ -3,6 +3,7 @@
 // object", "Tracking asynchronous operations by the mbarrier object".
 #include "rooftile/device/sim/mbarrier.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 
@@ -36,19 +37,22 @@ void misuse(std::uint32_t pc, const std::string& text) {
   report(FindingKind::barrier_misuse, pc, 0, describe_here() + ": " + text);
 }
 
-/// The current thread uses the barrier: ordered behind its init, and among strong accesses.
-void check_use(Block& owner, std::uint32_t address, bool is_write, std::uint32_t pc) {
+/// The current thread makes or ends a barrier, or uses `used`: ordered behind its init, and among
+/// strong accesses.
+void check_use(Block& owner, std::uint32_t address, const MbarrierState* used, std::uint32_t pc) {
   Worker& self = *worker();
   ++self.counters[SimCounter::mbarrier_operations];
   if (!self.launch.options.check) return;
-  check_access({.observer = self.block,
-                .thread = self.thread,
-                .actor = self.thread,
-                .clock = self.current().clock,
-                .is_write = is_write,
-                .is_strong = !is_write,
-                .pc = pc},
-               owner, reinterpret_cast<std::uint64_t>(window_pointer(owner, address)),
+  AccessCheck access{.observer = self.block,
+                     .thread = self.thread,
+                     .actor = self.thread,
+                     .clock = self.current().clock,
+                     .is_write = used == nullptr,
+                     .is_strong = used != nullptr,
+                     .pc = pc};
+  if (used != nullptr && self.current().cluster_waits >= used->known_from)
+    access.known_write = used->initialised;
+  check_access(access, owner, reinterpret_cast<std::uint64_t>(window_pointer(owner, address)),
                kBarrierBytes);
 }
 
@@ -61,7 +65,7 @@ MbarrierState& live_barrier(Block& owner, std::uint32_t address, const char* wha
   if (barrier == nullptr || !barrier->is_live)
     refuse(FindingKind::barrier_misuse, pc,
            std::string(what) + ": " + name_of(owner, address) + " is not initialised");
-  check_use(owner, address, false, pc);
+  check_use(owner, address, barrier, pc);
   std::uint64_t memory = 0;
   std::memcpy(&memory, window_pointer(owner, address), sizeof memory);
   if (memory != memory_of(*barrier))
@@ -240,13 +244,14 @@ void mbarrier_init(void* pointer, std::uint32_t count) {
                    " is in use (no mbarrier.inval since its init at " +
                    source_line(barrier->init_pc) + ")");
   }
-  check_use(block, place.address, true, pc);
+  check_use(block, place.address, nullptr, pc);
   barrier->first_clock += barrier->phase;
   barrier->phase = 0;
   barrier->is_live = true;
   barrier->is_visible = false;
   barrier->initialised = Epoch::make(worker()->launch.serial, block.number, worker()->thread,
                                      worker()->current().clock);
+  barrier->known_from = MbarrierState::kNever;
   barrier->init_pc = pc;
   barrier->count = barrier->pending = count;
   barrier->bytes = 0;
@@ -259,7 +264,7 @@ void mbarrier_invalidate(void* pointer) {
   const std::uint32_t pc = ROOFTILE_SIM_PC;
   const SharedPlace place = own_place(pointer, "mbarrier.inval", pc);
   MbarrierState& barrier = live_barrier(*place.owner, place.address, "mbarrier.inval", pc);
-  check_use(*place.owner, place.address, true, pc);
+  check_use(*place.owner, place.address, nullptr, pc);
   if (!barrier.waiting.empty())
     misuse(pc, "mbarrier.inval: " + std::to_string(barrier.waiting.size()) + " threads wait for " +
                    name_of(*place.owner, place.address));
@@ -312,10 +317,15 @@ bool mbarrier_wait_token(void* pointer, std::uint64_t token, bool until_done) {
   return wait(barrier, static_cast<std::int64_t>(token), until_done, Scope::block);
 }
 
+// A release of nothing but the inits: the thread's next arrival at the cluster's barrier makes them
+// known, even a relaxed one.
 void fence_mbarrier_init() {
   ++worker()->counters[SimCounter::fences];
-  for (const auto& barrier : mbarriers_of(*worker()->block).all)
-    barrier->is_visible |= barrier->initialised.actor() == worker()->thread;
+  for (const auto& barrier : mbarriers_of(*worker()->block).all) {
+    if (barrier->initialised.actor() != worker()->thread) continue;
+    barrier->is_visible = true;
+    barrier->known_from = std::min(barrier->known_from, worker()->current().cluster_arrivals + 1);
+  }
 }
 
 void fence_proxy_async(bool, bool) {

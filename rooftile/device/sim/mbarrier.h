@@ -15,6 +15,10 @@ struct MbarrierState {
   bool is_live = false;
   bool is_visible = false;  // to the asynchronous proxy: fenced after its init
   Epoch initialised{};
+  /// The phase of the cluster's barrier behind which all know of the init: see
+  /// fence_mbarrier_init().
+  std::uint64_t known_from = kNever;
+  static constexpr std::uint64_t kNever = ~std::uint64_t{0};
   std::uint32_t init_pc = 0;
   std::uint32_t count = 0;
   std::uint32_t pending = 0;  // arrivals that the phase still waits for
