@@ -28,19 +28,33 @@ struct RingPosition {
   }
 };
 
+/// How a thread of a consumer releases a stage: at the barrier of its own block, of block `rank` of
+/// the cluster, or not at all.
+struct Releaser {
+  static constexpr int kOwn = -1;
+  static constexpr int kNone = -2;
+  int rank = kNone;
+
+  /// Of `thread` of its warpgroup. `blocks`: bits, the ranks of those that fill its stages; none:
+  /// its own block.
+  static __device__ __forceinline__ Releaser of(int thread, uint32_t blocks) {
+    if (blocks == 0) return {thread == 0 ? kOwn : kNone};
+    return {thread < 32 && (blocks >> thread & 1) != 0 ? thread : kNone};
+  }
+};
+
 /// In shared memory, at the same place in all blocks of a cluster.
 template <int kStages>
 struct Pipeline {
   Mbarrier full[kStages];
   Mbarrier empty[kStages];
 
-  /// By one thread; then a barrier of the block, of the cluster where it has several blocks.
-  /// `consumers`: warpgroups that release() a stage, of all blocks that its producer fills.
-  __device__ __forceinline__ void init(int consumers) {
-    for (int s = 0; s < kStages; ++s) {
-      mbarrier_init(&full[s], 1);
-      mbarrier_init(&empty[s], static_cast<uint32_t>(consumers));
-    }
+  /// By threads 0 to kStages - 1; then a barrier of the block, of the cluster where it has several
+  /// blocks (cluster_meet() suffices). `consumers`: warpgroups that release() a stage, of all
+  /// blocks that its producer fills.
+  __device__ __forceinline__ void init(int thread, int consumers) {
+    mbarrier_init(&full[thread], 1);
+    mbarrier_init(&empty[thread], static_cast<uint32_t>(consumers));
     fence_mbarrier_init();
   }
 
@@ -55,13 +69,13 @@ struct Pipeline {
     mbarrier_wait(&full[at.stage], at.parity);
   }
 
-  /// All threads of a consumer: it has read the stage, which each of the cluster's `blocks` fills.
-  __device__ __forceinline__ void release(int stage, int thread, int blocks) {
-    if (blocks == 1) {
-      if (thread == 0) mbarrier_arrive(&empty[stage]);
-    } else if (thread < blocks) {
-      mbarrier_arrive_remote(map_shared(&empty[stage], static_cast<uint32_t>(thread)));
-    }
+  /// All threads of a consumer: it has read the stage; of them one arrives in each block that
+  /// fills it.
+  __device__ __forceinline__ void release(int stage, Releaser releaser) {
+    if (releaser.rank == Releaser::kOwn)
+      mbarrier_arrive(&empty[stage]);
+    else if (releaser.rank >= 0)
+      mbarrier_arrive_remote(map_shared(&empty[stage], static_cast<uint32_t>(releaser.rank)));
   }
 };
 

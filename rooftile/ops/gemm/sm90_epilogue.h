@@ -157,10 +157,10 @@ struct OutputOf {
     turn ^= 1;
   }
 
-  /// All that was taken is in memory.
+  /// All that was taken has left the boxes.
   __device__ __forceinline__ void finish() {
     ROOFTILE_UNROLL for (int i = 0; i < kHalves; ++i) store_half(i);
-    if (thread % 32 == 0) bulk_wait<0>();
+    if (thread % 32 == 0) bulk_wait_read<0>();
   }
 
  private:

@@ -58,7 +58,7 @@ Output with_arguments(Output output, const Arguments& args);
 /// Boxes of `operand`, whose axis `outer` is m or n: `rows` along it and 64 along k where it is
 /// contiguous along k, else 64 along it and 64 along k.
 TensorMap operand_map(Device& device, const TensorView& operand, int outer, bool is_k, int rows);
-/// Boxes of kBoxRows rows of D of 128 bytes.
-TensorMap output_map(Device& device, const TensorView& d);
+/// Boxes of `rows` rows of D of 128 bytes.
+TensorMap output_map(Device& device, const TensorView& d, int rows = kBoxRows);
 
 }  // namespace rooftile::ops::gemm

@@ -35,13 +35,12 @@ struct Ring {
 
 #if ROOFTILE_DEVICE_CODE
 
-/// A cluster's blocks that share the right operand: each loads its part, for all.
-struct Cluster {
-  int rank = 0;
-  int blocks = 1;
-  __device__ __forceinline__ uint16_t mask() const {
-    return static_cast<uint16_t>((1u << blocks) - 1);
-  }
+/// The rows of an operand's tile that a block loads, and the blocks of its cluster that get them;
+/// none: itself. Of blocks that share a tile each loads its part, for all.
+struct Part {
+  int first = 0;
+  int rows = 0;
+  uint32_t blocks = 0;
 };
 
 /// kExtent rows or columns of an operand, kStepK along k. mn-major: boxes of 64 columns.
@@ -54,23 +53,20 @@ struct OperandTile {
                                              : WgmmaLayout{Swizzle::bytes128, 1024, kBoxBytes, 0};
   static constexpr uint32_t kBytesOfK16 = kMajor == Major::k ? 32 : 16 * kRowBytes;
 
-  /// The part of the tile that begins at (first, k) which block `rank` of `blocks` loads.
+  /// `part` of the tile that begins at (first, k).
   static __device__ __forceinline__ void load(unsigned char* tile, const TensorMap* map,
-                                              Mbarrier* full, int first, int k, Cluster cluster,
-                                              CacheHint hint = CacheHint::evict_normal) {
+                                              Mbarrier* full, int first, int k, Part part) {
     const auto load_box = [&](unsigned char* to, BoxAt<2> at) {
-      if (cluster.blocks == 1)
-        tma_load(to, map, full, at, hint);
+      if (part.blocks == 0)
+        tma_load(to, map, full, at);
       else
-        tma_load_multicast(to, map, full, cluster.mask(), at, hint);
+        tma_load_multicast(to, map, full, static_cast<uint16_t>(part.blocks), at);
     };
     if constexpr (kMajor == Major::k) {
-      const int row = cluster.rank * (kExtent / cluster.blocks);
-      load_box(tile + row * kRowBytes, box_at(k, first + row));
+      load_box(tile + part.first * kRowBytes, box_at(k, first + part.first));
     } else {
-      const int boxes = kExtent / kBoxColumns / cluster.blocks;
-      for (int box = cluster.rank * boxes; box < (cluster.rank + 1) * boxes; ++box)
-        load_box(tile + box * kBoxBytes, box_at(first + box * kBoxColumns, k));
+      for (int row = part.first; row < part.first + part.rows; row += kBoxColumns)
+        load_box(tile + row * kRowBytes, box_at(first + row, k));
     }
   }
 
@@ -96,22 +92,22 @@ struct Mainloop {
   using Stages = tile::Pipeline<kStages>;
   using Position = tile::RingPosition<kStages>;
 
-  /// The producer's thread: steps `first` to `last` of the tile at (row, column), from `start` on
-  /// and then those before it. `hint`: how long L2 keeps the left operand.
+  /// The producer's thread, which elect_sync() chose: around each copy of any other ptxas loops
+  /// over the lanes of the warp, which takes longer than a step of few rows. Steps `first` to
+  /// `last` of the tile at (row, column), from `start` on and then those before it.
   static __device__ __forceinline__ void produce(unsigned char* ring, Stages& stages, Position& at,
                                                  const TensorMap* left,
                                                  const TensorMap* const (&right)[kParts], int row,
                                                  int column, int first, int last, int start,
-                                                 Cluster cluster,
-                                                 CacheHint hint = CacheHint::evict_normal) {
+                                                 Part of_left, Part of_right) {
     for (int count = first, step = start; count < last; ++count) {
       unsigned char* const stage = ring + at.stage * Shape::kStage;
       Mbarrier* const full = &stages.full[at.stage];
       stages.acquire(at, Shape::kStage);
-      Left::load(stage, left, full, row, step * kStepK, Cluster{}, hint);
+      Left::load(stage, left, full, row, step * kStepK, of_left);
       ROOFTILE_UNROLL for (int part = 0; part < kParts; ++part)
           Right::load(stage + Shape::kLeft + part * (Shape::kRight / kParts), right[part], full,
-                      column, step * kStepK, cluster);
+                      column, step * kStepK, of_right);
       at.advance();
       if (++step == last) step = first;
     }
@@ -120,12 +116,11 @@ struct Mainloop {
   /// All threads of a consumer: sum = the product of `steps` steps; the registers are ready after.
   /// Calls meanwhile(0) to meanwhile(kMeanwhile - 1), one in each step while the matrix unit works:
   /// more at once would leave it idle, since a warp issues a wgmma only when the unit has taken the
-  /// one before.
+  /// one before. `releaser`: as Pipeline's.
   template <int kMeanwhile, class Meanwhile>
   static __device__ __forceinline__ void consume(unsigned char* ring, Stages& stages, Position& at,
                                                  Sum& sum, int steps, int consumer,
-                                                 int cluster_blocks, Meanwhile meanwhile) {
-    const int thread = static_cast<int>(threadIdx.x) % kWarpgroup;
+                                                 tile::Releaser releaser, Meanwhile meanwhile) {
     int previous = -1;
     const auto multiply = [&](bool is_first, auto after_issue) {
       stages.wait(at);
@@ -139,7 +134,7 @@ struct Mainloop {
       wgmma_commit_group();
       after_issue();
       wgmma_wait_group<1>(sum);  // the step before this one has read its stage
-      if (previous >= 0) stages.release(previous, thread, cluster_blocks);
+      if (previous >= 0) stages.release(previous, releaser);
       previous = at.stage;
       at.advance();
     };
@@ -152,7 +147,7 @@ struct Mainloop {
     }
     for (; step < steps; ++step) multiply(step == 0, [] {});
     wgmma_wait_group<0>(sum);
-    if (previous >= 0) stages.release(previous, thread, cluster_blocks);
+    if (previous >= 0) stages.release(previous, releaser);
   }
 };
 

@@ -2,20 +2,19 @@
 // Few rows of A, at most 128: the time is that of reading B, a weight [n, k]. B takes the place of
 // the left operand, whose 64 rows an instruction needs; A's rows, padded to 8, 16, …, are the
 // columns. The ring holds most of shared memory, so that enough of B is on its way; B is the first
-// that L2 lets go. The two blocks of a cluster either share A, each with its own tile of B, or they
-// split k of one tile and add their parts through distributed shared memory: no workspace, and the
-// same bits in every run, since a sum of two has no order. Sources of the ideas: the exchange of
+// that L2 lets go. Blocks of a cluster share A, each with its own tile of B; or two split k of one
+// tile and add their parts through distributed shared memory: no workspace, and the same bits in
+// every run, since a sum of two has no order; and of many rows two blocks have half each and share
+// B. Sources of the ideas: the exchange of
 // operands for small batches, NVIDIA CUTLASS ("swap AB"); splitting k inside a cluster, NVIDIA
 // "CUDA C++ Programming Guide: distributed shared memory".
 #include "rooftile/formats/bf16.h"
 #include "rooftile/formats/fp16.h"
-#include "rooftile/ops/gemm/sm90_epilogue.h"
 #include "rooftile/ops/gemm/sm90_mainloop.h"
+#include "rooftile/ops/gemm/sm90_turned.h"
 #if ROOFTILE_DEVICE_CODE
-#include "rooftile/tile/fragment.h"
+#include "rooftile/tile/ptx/elect.h"
 #include "rooftile/tile/ptx/grid_dependency.h"
-#include "rooftile/tile/ptx/named_barrier.h"
-#include "rooftile/tile/ptx/setmaxnreg.h"
 #else
 #include <algorithm>
 #include <cmath>
@@ -33,166 +32,145 @@ extern const KernelTable sm90_stream_kernels;
 
 namespace {
 
-constexpr int kStorers = 96;  // threads, from 32 on: all of the producer's warps but its own
-// Barriers of a block: a tile's sums are in memory; they have been read.
-constexpr int kSumsReady = 1;
-constexpr int kSumsRead = 2;
-constexpr int kAtOnce = 4;  // rows of D of a thread
-
 /// kRows of B and kColumns rows of A at a time.
 template <int kRows, int kColumns>
 struct Shared {
   static constexpr int kConsumers = kRows / 64;
-  static constexpr int kConsumerThreads = kConsumers * kWarpgroup;
-  static constexpr int kThreads = kWarpgroup + kConsumerThreads;
-  /// The sums of a tile, turned: 4 more than rows from one of A's rows to the next, so that the
-  /// accumulators of a warp fall into different banks.
-  static constexpr int kSumStride = kRows + 4;
-  static constexpr int kSumBytes = kColumns * kSumStride * 4;
-  static constexpr int kOther = kSumBytes + 256 + kAlignment;  // 256: barriers
+  static constexpr int kThreads = kWarpgroup * (1 + kConsumers);
+  static constexpr int kOutputBytes = kConsumers * TurnedTile<kColumns>::kBytes;
+  static constexpr int kMostStages = 16;
+  static constexpr int kBarrierBytes = 16 * kMostStages;
+  static constexpr int kOther = kOutputBytes + kBarrierBytes + kAlignment;
   static constexpr int kStage = (kRows + kColumns) * kRowBytes;
   static constexpr int kFitting = (227 * 1024 - kOther) / kStage;
-  static constexpr int kStages = kFitting < 12 ? kFitting : 12;
-  static constexpr int kSums = kStages * kStage;
-  static constexpr int kPipeline = (kSums + kSumBytes + 7) / 8 * 8;
-  static constexpr int kBytes = kSums + kOther;
+  static constexpr int kStages = kFitting < kMostStages ? kFitting : kMostStages;
+  static constexpr int kOutput = kStages * kStage;
+  static constexpr int kPipeline = kOutput + kOutputBytes;
+  static constexpr int kBytes = kOutput + kOther;
   static_assert(kStages >= 3, "too few stages to hide the latency of memory");
   static_assert(kBytes <= 227 * 1024, "more than a block can have");
 };
 
+/// How the blocks of a cluster divide the work: `halves` (1 or 2) have different rows of A and
+/// share a tile of B; of those with the same rows `share` have a tile of B each and share A, or
+/// `split` have each a part of k of one tile. A block's rank: which half, plus `halves` times which
+/// of these.
+struct Division {
+  int split = 1, share = 1, halves = 1;
+  [[nodiscard]] ROOFTILE_HD constexpr int blocks() const { return split * share * halves; }
+};
+
+/// What a kernel needs of it. Why from the host: a division takes as long as a step.
+struct Work {
+  int tiles = 0;  // of B
+  int steps = 0;  // of k
+  int steps_of_part = 0;
+  uint32_t spread = 0;  // from one cluster's start along k to the next one's, 2^32 being all of it
+  Division division{};
+  int rows_of_b = 0, rows_of_a = 0;  // of a tile, that a block loads
+  // Bits: the ranks of the blocks that share B's tile in the first group of a cluster, and A's tile
+  // in the first half.
+  uint32_t blocks_of_b = 0, blocks_of_a = 0;
+};
+
 #if ROOFTILE_DEVICE_CODE
-
-/// This consumer thread's sums.
-template <int kRows, int kColumns, int kRegisters>
-__device__ __forceinline__ void write_sums(float* sums, const float (&sum)[kRegisters]) {
-  const int consumer = static_cast<int>(threadIdx.x) / kWarpgroup - 1;
-  const int thread = static_cast<int>(threadIdx.x) % kWarpgroup;
-  ROOFTILE_UNROLL for (int i = 0; i < kColumns / 2; ++i) {
-    const FragmentElement at = wgmma_accumulator(thread, i);
-    sums[at.column * Shared<kRows, kColumns>::kSumStride + consumer * 64 + at.row] = sum[i];
-  }
-}
-
-/// Rows [first, last) of D, which A's are: of each the kRows columns from `first_n` on. `other`:
-/// the sums of the block that has the other half of k, or null. kThreads of them take part, in
-/// warps.
-template <int kRows, int kColumns, int kThreads>
-__device__ __forceinline__ void store_sums(const Output& out, const float* own, const float* other,
-                                           int thread, int first, int last, long long first_n) {
-  constexpr int kWarps = kThreads / 32;
-  if (out.m < last) last = static_cast<int>(out.m);
-  ROOFTILE_NO_UNROLL for (int pair = thread % 32; pair < kRows / 2; pair += 32) {
-    if (first_n + 2 * pair >= out.n) continue;
-    const ColumnPair columns(out, first_n + 2 * pair);
-    ROOFTILE_NO_UNROLL for (int row = first + thread / 32; row < last; row += kAtOnce * kWarps) {
-      float values[2 * kAtOnce];
-      ROOFTILE_UNROLL for (int i = 0; i < kAtOnce; ++i) {
-        // Rows that D lacks are in the memory as far as the tile goes, and are stored nowhere.
-        const int r = row + i * kWarps < kColumns ? row + i * kWarps : row;
-        const int at = r * Shared<kRows, kColumns>::kSumStride + 2 * pair;
-        const float2 mine = *reinterpret_cast<const float2*>(own + at);
-        values[2 * i] = mine.x;
-        values[2 * i + 1] = mine.y;
-        if (other == nullptr) continue;
-        const float2 theirs = *reinterpret_cast<const float2*>(other + at);
-        values[2 * i] += theirs.x;
-        values[2 * i + 1] += theirs.y;
-      }
-      columns.finish_and_store<kAtOnce>(out, row, kWarps, last, values);
-    }
-  }
-}
 
 template <class T, int kRows, int kColumns>
 __global__ void __launch_bounds__((Shared<kRows, kColumns>::kThreads), 1)
     stream(const __grid_constant__ TensorMap b, const __grid_constant__ TensorMap a,
-           const __grid_constant__ Output out, int tiles, int steps, int split, int share) {
+           const __grid_constant__ TensorMap d, const __grid_constant__ Output out,
+           const __grid_constant__ Work work) {
   using S = Shared<kRows, kColumns>;
   using Loop = Mainloop<T, Major::k, Major::k, S::kConsumers, kColumns, S::kStages>;
   ROOFTILE_DYNAMIC_SHARED(raw);
   unsigned char* const shared = raw + (kAlignment - shared_address(raw) % kAlignment) % kAlignment;
   auto& stages = *reinterpret_cast<typename Loop::Stages*>(shared + S::kPipeline);
-  static_assert(sizeof(stages) <= 248, "more than is kept for barriers");
-  auto* const sums = reinterpret_cast<float*>(shared + S::kSums);
-  const int rank = split * share == 1 ? 0 : static_cast<int>(cluster_rank());
-  const int part = split == 1 ? 0 : rank;
-  const Cluster shares_a{share == 1 ? 0 : rank, share};
+  static_assert(sizeof(stages) <= S::kBarrierBytes);
+  const Division division = work.division;
+  const bool is_split = division.split != 1;
+  const bool is_alone = division.blocks() == 1;
   const int thread = static_cast<int>(threadIdx.x);
-  if (thread == 0) {
+  if (thread < S::kStages)
+    stages.init(thread, S::kConsumers * (division.halves + division.share - 1));
+  if (thread == kWarpgroup) {
     tensor_map_prefetch(&b);
     tensor_map_prefetch(&a);
-    stages.init(S::kConsumers * share);
+    tensor_map_prefetch(&d);
   }
-  if (share == 1)
+  if (is_alone)
     __syncthreads();
   else
-    cluster_sync();
+    cluster_meet();
+  launch_dependents();
 
-  const int first = steps * part / split;
-  const int last = steps * (part + 1) / split;
+  // A cluster is a row of the grid.
+  const int half = static_cast<int>(blockIdx.x) & (division.halves - 1);
+  const int group = static_cast<int>(blockIdx.x) >> (division.halves - 1);
+  const int share = is_split ? 0 : group;
+  const uint32_t blocks_of_b = work.blocks_of_b << (group * division.halves);
+  const uint32_t blocks_of_a = work.blocks_of_a << half;
+  const int first = is_split ? group * work.steps_of_part : 0;
+  const int last =
+      work.steps < first + work.steps_of_part ? work.steps : first + work.steps_of_part;
   // Blocks of a cluster have as many tiles; the last may lie outside of B.
-  const int first_tile = static_cast<int>(blockIdx.x) / (split * share) * share + shares_a.rank;
-  const int next = static_cast<int>(gridDim.x) / split;
-  constexpr int kMeeting = kStorers + S::kConsumerThreads;
-  // Behind the block's last tile nothing streams in: all store it.
-  const auto store_last = [&](int tile) {
-    store_sums<kRows, kColumns, kMeeting>(out, sums, nullptr, thread - 32, 0, kColumns,
-                                          static_cast<long long>(tile) * kRows);
-  };
+  const int first_tile = static_cast<int>(blockIdx.y) * division.share + share;
+  const int next = static_cast<int>(gridDim.y) * division.share;
+  const int row = half * kColumns;  // of A and D
   typename Loop::Position at;
   if (thread < kWarpgroup) {
-    setmaxnreg_dec<88>();
-    if (thread == 0) {
+    if (thread < 32 && elect_sync()) {
+      const Part of_b{half * work.rows_of_b, work.rows_of_b, blocks_of_b};
+      const Part of_a{share * work.rows_of_a, work.rows_of_a, blocks_of_a};
       wait_for_grid();
-      for (int tile = first_tile; tile < tiles; tile += next) {
-        // Each block begins elsewhere, those that share A alike: all would ask L2 for the same few
-        // lines of A at once.
-        constexpr int kSpread = 7;  // steps
-        const int start = first + tile / share * kSpread % (last - first);
-        Loop::produce(shared, stages, at, &b, {&a}, tile * kRows, 0, first, last, start, shares_a,
-                      CacheHint::evict_first);
-      }
-    } else if (thread >= kWarpgroup - kStorers && split == 1) {
-      wait_for_grid();
-      for (int tile = first_tile; tile < tiles; tile += next) {
-        named_barrier_sync(kSumsReady, kMeeting);
-        if (tile + next >= tiles) {
-          store_last(tile);
-        } else {
-          store_sums<kRows, kColumns, kStorers>(out, sums, nullptr, thread - 32, 0, kColumns,
-                                                static_cast<long long>(tile) * kRows);
-          named_barrier_arrive(kSumsRead, kMeeting);
-        }
+      uint32_t spread = blockIdx.y * work.spread;
+      for (int tile = first_tile; tile < work.tiles;
+           tile += next, spread += gridDim.y * work.spread) {
+        // Each cluster begins elsewhere: all would ask L2 for the same few lines of A at once.
+        const auto start = static_cast<int>(
+            static_cast<unsigned long long>(spread) * static_cast<uint32_t>(last - first) >> 32);
+        Loop::produce(shared, stages, at, &b, {&a}, tile * kRows, row, first, last, first + start,
+                      of_b, of_a);
       }
     }
+    __syncwarp();
+    if (is_split)
+      cluster_sync();
+    else if (!is_alone)
+      cluster_arrive_relaxed();
   } else {
-    setmaxnreg_inc<208>();
     const int consumer = thread / kWarpgroup - 1;
+    const int in_warpgroup = thread % kWarpgroup;
+    using Tile = TurnedTile<kColumns>;
+    const TurnedOutput<T, kColumns> output{
+        out, &d, shared + S::kOutput + consumer * Tile::kBytes, 1 + consumer, in_warpgroup, row};
+    // A stage is filled by the blocks that share B's tile and by those that share A's.
+    const tile::Releaser releaser = tile::Releaser::of(
+        in_warpgroup, division.halves * division.share == 1 ? 0 : blocks_of_b | blocks_of_a);
     typename Loop::Sum sum;
     wait_for_grid();
-    for (int tile = first_tile; tile < tiles; tile += next) {
-      Loop::template consume<0>(shared, stages, at, sum, last - first, consumer, share, [](int) {});
-      if (tile != first_tile) named_barrier_sync(kSumsRead, kMeeting);
-      write_sums<kRows, kColumns>(sums, sum);
-      if (split == 1 && tile + next < tiles) named_barrier_arrive(kSumsReady, kMeeting);
-      if (split == 1 && tile + next >= tiles) {
-        named_barrier_sync(kSumsReady, kMeeting);
-        store_last(tile);
+    for (int tile = first_tile; tile < work.tiles; tile += next) {
+      Loop::template consume<0>(shared, stages, at, sum, last - first, consumer, releaser,
+                                [](int) {});
+      const long long column = static_cast<long long>(tile) * kRows + consumer * 64;
+      if (is_split) {  // one tile: each block stores a part of it
+        output.send(sum, group, (1 - group) * division.halves + half);
+        cluster_sync();
+      } else if (!is_alone && tile + next >= work.tiles) {
+        cluster_arrive_relaxed();
+      }
+      const int end = is_split && group == 0 ? 1 : Tile::kParts;
+      ROOFTILE_NO_UNROLL for (int part = is_split ? group : 0; part < end; ++part) {
+        float values[Tile::kRegisters];
+        output.take(values, sum, part);
+        if (is_split) output.add_received(values);
+        output.store(values, part, column);
       }
     }
-  }
-  if (split != 1) {  // one tile: each block stores half of D's rows
+    output.finish_all();
     __syncwarp();
-    cluster_sync();
-    if (thread >= kWarpgroup)
-      store_sums<kRows, kColumns, S::kConsumerThreads>(
-          out, sums, map_shared(sums, static_cast<uint32_t>(1 - part)), thread - kWarpgroup,
-          part * (kColumns / 2), (part + 1) * (kColumns / 2),
-          static_cast<long long>(first_tile) * kRows);
   }
-  // A block's shared memory stays until the other has read and written it.
-  __syncwarp();
-  if (split * share != 1) cluster_meet();
+  // A block's shared memory stays until the others have written it.
+  if (!is_alone && !is_split) cluster_wait();
 }
 
 #else
@@ -212,24 +190,26 @@ std::int64_t columns_of(std::int64_t m) {
 struct Block {
   std::int64_t shared_bytes;
   std::uint32_t threads;
+  int rows_of_d;  // that are stored at a time
 };
+
+template <int kRows, int kColumns>
+constexpr Block kBlock{Shared<kRows, kColumns>::kBytes, Shared<kRows, kColumns>::kThreads,
+                       TurnedTile<kColumns>::kOfPart};
 
 template <int kRows>
 Block block_of(std::int64_t columns) {
-  const auto of = [](auto shared) {
-    return Block{decltype(shared)::kBytes, decltype(shared)::kThreads};
-  };
   switch (columns) {
     case 8:
-      return of(Shared<kRows, 8>{});
+      return kBlock<kRows, 8>;
     case 16:
-      return of(Shared<kRows, 16>{});
+      return kBlock<kRows, 16>;
     case 32:
-      return of(Shared<kRows, 32>{});
+      return kBlock<kRows, 32>;
     case 64:
-      return of(Shared<kRows, 64>{});
+      return kBlock<kRows, 64>;
     default:
-      return of(Shared<kRows, 128>{});
+      return kBlock<kRows, 128>;
   }
 }
 
@@ -246,60 +226,94 @@ Support supports(const Problem& problem, const DeviceProperties&) {
   return supported();
 }
 
-/// Each height of the tile with as many blocks as there are tiles, or pairs of blocks that share A,
-/// or pairs that split k. First those whose blocks read least.
+/// From one cluster's start to the next one's, of `steps`.
+std::uint32_t spread_of(int steps) {
+  constexpr std::uint64_t kSteps = 7;
+  const auto count = static_cast<std::uint64_t>(steps);
+  return static_cast<std::uint32_t>(((kSteps << 32) + count - 1) / count);
+}
+
+/// Rows of A of a block.
+std::int64_t columns_of(std::int64_t m, int halves) { return columns_of(m) / halves; }
+
+/// Each height of the tile with as many blocks as there are tiles, or with clusters that divide the
+/// work. First those whose blocks ask L2 for least.
 std::vector<Config> configs(const Problem& problem, const DeviceProperties& device) {
-  constexpr std::int64_t kPair = 2;   // larger clusters leave compute units unused
   constexpr double kExchange = 1500;  // of parts: as long as it takes to read so many rows
   const std::int64_t steps = tiles_of(problem.axis("k"), kStepK);
-  const std::int64_t columns = columns_of(problem.axis("m"));
+  const std::int64_t m = problem.axis("m");
   std::vector<std::pair<double, Config> > list;
-  const auto add = [&](std::int64_t rows, std::int64_t split, std::int64_t share) {
-    const std::int64_t blocks =
-        (tiles_of(problem.axis("n"), rows) + share - 1) / share * share * split;
-    if (split > 1 && (blocks > device.compute_units || steps < split)) return;
+  const auto add = [&](std::int64_t rows, Division division) {
+    const std::int64_t clusters = tiles_of(problem.axis("n"), rows * division.share);
+    const std::int64_t blocks = clusters * division.blocks();
+    if (division.split > 1 && (blocks > device.compute_units || steps < division.split)) return;
     const double waves = std::ceil(static_cast<double>(blocks) / device.compute_units);
-    const double read = waves * static_cast<double>((rows + columns) * steps / split);
-    list.push_back({read + (split > 1 ? kExchange : 0),
-                    {{{"rows", rows}, {"split", split}, {"share", share}}}});
+    const double asked = static_cast<double>(rows) / division.halves +
+                         static_cast<double>(columns_of(m, division.halves)) / division.share;
+    list.push_back({waves * asked * static_cast<double>(steps) / division.split +
+                        (division.split > 1 ? kExchange : 0),
+                    {{{"rows", rows},
+                      {"split", division.split},
+                      {"share", division.share},
+                      {"halves", division.halves}}}});
   };
   for (const std::int64_t rows : {64, 128}) {
-    if (columns >= kLeastColumnsShared) add(rows, 1, kPair);
-    add(rows, kPair, 1);
-    if (columns <= kMostColumnsAlone) add(rows, 1, 1);
+    if (columns_of(m) >= kLeastColumnsShared) add(rows, {.share = 2});
+    add(rows, {.split = 2});
+    if (columns_of(m) <= kMostColumnsAlone) add(rows, {});
+    if (columns_of(m) == kMostRows) {
+      add(rows, {.halves = 2});
+      add(rows, {.split = 2, .halves = 2});
+      add(rows, {.share = 2, .halves = 2});
+      add(rows, {.share = 4, .halves = 2});
+    }
   }
   std::ranges::stable_sort(list, {}, [](const auto& entry) { return entry.first; });
   std::vector<Config> sorted;
-  for (auto& [read, config] : list) sorted.push_back(std::move(config));
+  for (auto& [asked, config] : list) sorted.push_back(std::move(config));
   return sorted;
 }
 
 Prepared prepare(const Problem& problem, Device& device, const Config& config) {
   const std::int64_t rows = config.at("rows");
-  const auto split = static_cast<int>(config.at("split"));
-  const auto share = static_cast<int>(config.at("share"));
-  const std::int64_t columns = columns_of(problem.axis("m"));
+  const Division division{static_cast<int>(config.at("split")),
+                          static_cast<int>(config.at("share")),
+                          static_cast<int>(config.at("halves"))};
+  const std::int64_t columns = columns_of(problem.axis("m"), division.halves);
   const GpuKernel kernel = find_kernel(
       sm90_stream_kernels, "stream<" + std::string(name(problem.dtype("a"))) + ", " +
                                std::to_string(rows) + ", " + std::to_string(columns) + ">");
-  const int clusters = problem.axis("m") == 0 ? 0 : tiles_of(problem.axis("n"), rows * share);
-  const int tiles = clusters * share;
+  const int clusters = tiles_of(problem.axis("n"), rows * division.share);
+  const int at_once = std::max(1, device.properties().compute_units / division.blocks());
   const int steps = tiles_of(problem.axis("k"), kStepK);
-  const int blocks = split == 1 ? std::min(tiles, device.properties().compute_units / share * share)
-                                : tiles * split;
+  Work work{.tiles = problem.axis("m") == 0 ? 0 : clusters * division.share,
+            .steps = steps,
+            .steps_of_part = tiles_of(steps, division.split),
+            .spread = spread_of(tiles_of(steps, division.split)),
+            .division = division,
+            .rows_of_b = static_cast<int>(rows) / division.halves,
+            .rows_of_a = static_cast<int>(columns) / division.share};
+  if (division.halves > 1) work.blocks_of_b = (1U << division.halves) - 1;
+  if (division.share > 1)
+    for (int i = 0; i < division.share; ++i) work.blocks_of_a |= 1U << i * division.halves;
   const Block block = block_of(rows, columns);
-  const LaunchShape shape{.grid = {static_cast<std::uint32_t>(blocks)},
-                          .block = {block.threads},
-                          .dynamic_shared_bytes = block.shared_bytes,
-                          .cluster = {static_cast<std::uint32_t>(split * share)},
-                          .programmatic_overlap = true};
+  const auto in_cluster = static_cast<std::uint32_t>(division.blocks());
+  const LaunchShape shape{
+      .grid = {in_cluster, static_cast<std::uint32_t>(
+                               division.split == 1 ? std::min(clusters, at_once) : clusters)},
+      .block = {block.threads},
+      .dynamic_shared_bytes = block.shared_bytes,
+      .cluster = {in_cluster},
+      .programmatic_overlap = true};
   const Output fixed = output_of(problem);
   return {.run = [=, &device](const Context& context, const Arguments& args) {
-    if (tiles == 0) return;
+    if (work.tiles == 0) return;
     const Output out = with_arguments(fixed, args);
-    const TensorMap b = operand_map(device, args["b"], 1, true, static_cast<int>(rows));
-    const TensorMap a = operand_map(device, args["a"], 0, true, static_cast<int>(columns) / share);
-    launch(*context.stream, kernel, shape, b, a, out, tiles, steps, split, share);
+    const TensorMap b = operand_map(device, args["b"], 1, true, work.rows_of_b);
+    const TensorMap a = operand_map(device, args["a"], 0, true, work.rows_of_a);
+    const bool is_by_tma = out.finish == Finish::plain || out.finish == Finish::columns;
+    const TensorMap d = is_by_tma ? output_map(device, args["d"], block.rows_of_d) : a;
+    launch(*context.stream, kernel, shape, b, a, d, out, work);
   }};
 }
 #endif

@@ -125,9 +125,9 @@ TensorMap operand_map(Device& device, const TensorView& operand, int outer, bool
   return make_tensor_map(device, spec);
 }
 
-TensorMap output_map(Device& device, const TensorView& d) {
+TensorMap output_map(Device& device, const TensorView& d, int rows) {
   TensorMapSpec spec = spec_of(d, 1);
-  spec.box = {static_cast<std::int32_t>(128 / info(d.dtype).unit_bytes), kBoxRows};
+  spec.box = {static_cast<std::int32_t>(128 / info(d.dtype).unit_bytes), rows};
   return make_tensor_map(device, spec);
 }
 

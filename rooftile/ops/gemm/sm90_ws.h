@@ -10,6 +10,7 @@
 #include "rooftile/ops/gemm/sm90_mainloop.h"
 #include "rooftile/tile/tile_order.h"
 #if ROOFTILE_DEVICE_CODE
+#include "rooftile/tile/ptx/elect.h"
 #include "rooftile/tile/ptx/grid_dependency.h"
 #include "rooftile/tile/ptx/setmaxnreg.h"
 #else
@@ -50,12 +51,15 @@ __device__ __forceinline__ void ws_body(const TensorMap* a, const TensorMap* con
   using S = WsShared<kColumns>;
   using Loop = Mainloop<T, kMajorA, kMajorB, kConsumers, kColumns, ws_stages(kColumns), kParts>;
   constexpr int kColumnsOfD = kColumns / kParts;
+  constexpr int kRowsOfB = kColumnsOfD / kBlocks;  // of a tile of it, that a block loads
+  constexpr uint32_t kOthers = kBlocks == 1 ? 0 : (1u << kBlocks) - 1;
   ROOFTILE_DYNAMIC_SHARED(raw);
   unsigned char* const shared = raw + (kAlignment - shared_address(raw) % kAlignment) % kAlignment;
   auto& stages = *reinterpret_cast<typename Loop::Stages*>(shared + S::kPipeline);
-  const Cluster cluster{kBlocks == 1 ? 0 : static_cast<int>(cluster_rank()), kBlocks};
-  if (threadIdx.x == 0) {
-    stages.init(kConsumers * kBlocks);
+  const int rank = kBlocks == 1 ? 0 : static_cast<int>(cluster_rank());
+  const auto thread_of_block = static_cast<int>(threadIdx.x);
+  if (thread_of_block < ws_stages(kColumns)) stages.init(thread_of_block, kConsumers * kBlocks);
+  if (thread_of_block == 0) {
     tensor_map_prefetch(a);
     for (const TensorMap* map : b) tensor_map_prefetch(map);
     if constexpr (!stores_any(kFinish)) tensor_map_prefetch(d);
@@ -63,7 +67,8 @@ __device__ __forceinline__ void ws_body(const TensorMap* a, const TensorMap* con
   if (kBlocks == 1)
     __syncthreads();
   else
-    cluster_sync();
+    cluster_meet();
+  launch_dependents();
 
   const int first = static_cast<int>(blockIdx.x) / kBlocks;
   const int clusters = static_cast<int>(gridDim.x) / kBlocks;
@@ -71,39 +76,45 @@ __device__ __forceinline__ void ws_body(const TensorMap* a, const TensorMap* con
   typename Loop::Position at;
   if (warpgroup == 0) {
     setmaxnreg_dec<24>();
-    if (threadIdx.x == 0) {
+    if (threadIdx.x < 32 && elect_sync()) {
       wait_for_grid();
       for (int number = first; number < order.count(); number += clusters) {
         const tile::GroupedTiles::Tile tile = order.at(number);
-        const int row = (tile.row * kBlocks + cluster.rank) * kBlockM;
+        const int row = (tile.row * kBlocks + rank) * kBlockM;
         const int column = tile.column * kColumnsOfD;
         if constexpr (kFinish == Finish::residual)
           for (int i = 0; i < kBlockM; i += kBoxRows)
             for (int j = 0; j < kColumnsOfD; j += kBoxColumns)
               tma_prefetch(residual, box_at(column + j, row + i));
-        Loop::produce(shared, stages, at, a, b, row, column, 0, steps, 0, cluster);
+        Loop::produce(shared, stages, at, a, b, row, column, 0, steps, 0, {0, kBlockM},
+                      {rank * kRowsOfB, kRowsOfB, kOthers});
       }
     }
+    __syncwarp();
+    if (kBlocks != 1) cluster_arrive_relaxed();
   } else {
     setmaxnreg_inc<240>();
     const int consumer = warpgroup - 1;
     using Way = OutputOf<T, kFinish, Loop::Mma::kRegisters>;
+    const int thread = static_cast<int>(threadIdx.x) % kWarpgroup;
     Way output{out, d, shared + S::kBoxes + consumer * kBoxesOfConsumer * kBoxBytes, 1 + consumer,
-               static_cast<int>(threadIdx.x) % kWarpgroup};
+               thread};
     typename Loop::Sum sum;
     wait_for_grid();
     for (int number = first; number < order.count(); number += clusters) {
       const tile::GroupedTiles::Tile tile = order.at(number);
-      Loop::template consume<Way::kHalves>(shared, stages, at, sum, steps, consumer, kBlocks,
+      Loop::template consume<Way::kHalves>(shared, stages, at, sum, steps, consumer,
+                                           tile::Releaser::of(thread, kOthers),
                                            [&](int half) { output.store_half(half); });
-      output.take(sum, (tile.row * kBlocks + cluster.rank) * kBlockM + consumer * 64,
+      output.take(sum, (tile.row * kBlocks + rank) * kBlockM + consumer * 64,
                   tile.column * kColumnsOfD);
     }
+    if (kBlocks != 1) cluster_arrive_relaxed();
     output.finish();
+    __syncwarp();
   }
   // A block's shared memory stays until all that write to it are done.
-  __syncwarp();
-  if (kBlocks != 1) cluster_meet();
+  if (kBlocks != 1) cluster_wait();
 }
 
 #else
