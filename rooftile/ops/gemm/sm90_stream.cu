@@ -15,6 +15,7 @@
 #if ROOFTILE_DEVICE_CODE
 #include "rooftile/tile/ptx/elect.h"
 #include "rooftile/tile/ptx/grid_dependency.h"
+#include "rooftile/tile/ptx/setmaxnreg.h"
 #else
 #include <algorithm>
 #include <cmath>
@@ -118,6 +119,7 @@ __global__ void __launch_bounds__((Shared<kRows, kColumns>::kThreads), 1)
   const int row = half * kColumns;  // of A and D
   typename Loop::Position at;
   if (thread < kWarpgroup) {
+    setmaxnreg_dec<88>();
     if (thread < 32 && elect_sync()) {
       const Part of_b{half * work.rows_of_b, work.rows_of_b, blocks_of_b};
       const Part of_a{share * work.rows_of_a, work.rows_of_a, blocks_of_a};
@@ -138,6 +140,7 @@ __global__ void __launch_bounds__((Shared<kRows, kColumns>::kThreads), 1)
     else if (!is_alone)
       cluster_arrive_relaxed();
   } else {
+    setmaxnreg_inc<208>();
     const int consumer = thread / kWarpgroup - 1;
     const int in_warpgroup = thread % kWarpgroup;
     using Tile = TurnedTile<kColumns>;
