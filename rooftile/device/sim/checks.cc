@@ -95,23 +95,12 @@ std::string who(const Check& check, Epoch epoch) {
          describe_actor(check.access.block(), check.access.actor) + " reads " +
              where(check, address) + " through the asynchronous proxy, which " +
              who(check, cell.write) + " wrote at " + source_line(cell.write_pc) +
-             " without fence.proxy.async after it");
+             ": no fence.proxy.async comes between");
 }
 
-/// Written by a thread, read by an engine: the writer's proxy fence, or one of the thread that
-/// issued the engine's work after it knew of the write.
+/// Written by a thread, read by an engine: between the two must be the proxy fence of some thread.
 bool check_proxy(const Check& check, std::uint64_t address, const Cell& cell) {
-  const Epoch write = cell.write;
-  if (is_engine(write.actor())) return true;
-  if (write.block() == check.observer.number % Epoch::kBlocks) {
-    const Thread& writer = check.observer[write.actor()];
-    if (write.clock() <= writer.proxy_clock) return true;
-    if (write.clock() <= check.thread.proxy_floor) return true;
-    if (write.actor() == check.access.thread && write.clock() <= check.thread.proxy_clock)
-      return true;
-  } else if (check.thread.proxy_clock != 0) {
-    return true;  // another block's, and the issuer has fenced (after it learned of it: not known)
-  }
+  if (is_engine(cell.write.actor()) || is_fenced(check, cell.write)) return true;
   report_no_proxy_fence(check, address, cell);
   return false;
 }
@@ -185,8 +174,9 @@ void check_readers(const Check& check, Cell& cell, std::uint64_t address) {
   if (check.owner == nullptr) {
     const bool is_own = cell.read.actor() != kSeveralBlocks &&
                         cell.read.block() == check.observer.number % Epoch::kBlocks;
-    const bool is_known = is_own ? cell.read.clock() <= check.thread.floor || check.thread.actors
-                                 : check.thread.foreign != nullptr;
+    const bool is_known =
+        is_own ? cell.read.clock() <= check.thread.floor || check.thread.actors
+               : check.thread.foreign != nullptr && check.thread.foreign->has_synchronised();
     if (!is_known)
       report_race(check, address, {cell.read.bits & ~Epoch::kMany}, cell.read_pc, false);
     return;

@@ -38,6 +38,9 @@ struct Check {
   Epoch known_write{~std::uint64_t{0}};  // the last that was found to come before these accesses
 };
 
+/// Whether the asynchronous proxy may see what a thread wrote there (proxy_fences.cc).
+[[nodiscard]] bool is_fenced(const Check& check, Epoch write);
+
 /// Of shared memory (through its generic address).
 void check_access(Check& check, std::uint64_t address, std::uint64_t bytes);
 /// Of shared memory of `owner` (through its generic address), of global memory: any range.

@@ -91,21 +91,15 @@ struct Fences {
   std::vector<const void*> volatile_loads{};  // of which the same holds
 };
 
-struct Thread {
+struct Thread : Known {
   void* stack_pointer = nullptr;
   std::uint8_t* stack = nullptr;
   State state = State::fresh;
   std::array<std::uint32_t, 2> wait{};
   std::uint32_t logged = 0;
   LoggedAccess* log = nullptr;
-  // What this thread knows of its block: see clocks.h.
   std::uint32_t clock = 1;
-  std::uint32_t floor = 0;           // of all threads
-  std::uint32_t warp_floor = 0;      // of the warp's threads
-  std::uint32_t* actors = nullptr;   // null while nothing but barriers of all threads was used
-  SharedKnowledge foreign{};         // of other blocks
-  std::unique_ptr<Fences> fences{};  // null while it has executed none
-  std::uint32_t proxy_clock = 0, proxy_floor = 0;
+  std::unique_ptr<Fences> fences{};    // null while it has executed none
   std::uint64_t cluster_arrivals = 0;  // at the cluster's barrier
   std::uint64_t cluster_waits = 0;     // the same, when it last waited there
   bool knows_grid_ahead = false;       // that the kernel ahead has ended
@@ -186,7 +180,10 @@ struct Block {
   bool has_actors = false;         // some thread has Thread::actors
   bool has_foreign = false;
   bool has_fences = false;
-  bool has_met_cluster = false;  // a thread has waited at the cluster's barrier
+  bool has_met_cluster = false;    // a thread has waited at the cluster's barrier
+  bool has_remote_writes = false;  // another block's thread has written its shared memory
+  bool has_proxy_fences = false;
+  std::vector<ProxyFences> proxy_fences;  // of its threads, if it has; else those of a block before
   int barrier_arrived = 0;
   std::vector<std::uint16_t> barrier_waiting;
   int barrier_votes = 0;  // of those that arrived, with a true predicate
@@ -395,8 +392,8 @@ std::uint64_t gather_warp(std::uint32_t kind, std::uint32_t mask, std::uint64_t 
 void thread_left_warp(Block& block, int warp);
 
 // --- time (ordering.cc)
-/// Whether the thread knows that `before` has been, to that reach.
-[[nodiscard]] bool is_ordered(const Block& block, const Thread& thread, int number, Epoch before,
+/// Whether thread `number`, of which that is known, knows that `before` has been, to that reach.
+[[nodiscard]] bool is_ordered(const Block& block, const Known& thread, int number, Epoch before,
                               Reach reach = Reach::seen);
 void tick(Block& block, Thread& thread);
 /// Adds what `thread` knows to `known`, as far as `reach`.

@@ -318,16 +318,10 @@ void fence_mbarrier_init() {
     barrier->is_visible |= barrier->initialised.actor() == worker()->thread;
 }
 
-void fence_proxy_async(bool, bool) {
-  Block& block = *worker()->block;
-  Thread& thread = worker()->current();
-  ++worker()->counters[SimCounter::fences];
-  thread.proxy_clock = thread.clock;
-  thread.proxy_floor = thread.floor;
-  tick(block, thread);
+void show_mbarriers(Block& block, int thread) {
   if (block.engines == nullptr) return;
   for (const auto& barrier : mbarriers_of(block).all)
-    barrier->is_visible |= is_ordered(block, thread, worker()->thread, barrier->initialised);
+    barrier->is_visible |= is_ordered(block, block[thread], thread, barrier->initialised);
 }
 
 void end_mbarriers(Block& block) {

@@ -77,6 +77,9 @@ MbarrierState& generic_barrier(Block& owner, std::uint32_t address, const char* 
 /// One arrival by the engine that works for a thread (cp.async.mbarrier.arrive).
 void arrive_for(Block& owner, MbarrierState& barrier, const Knowledge& known, std::uint32_t pc);
 
+/// A proxy fence of the thread: the barriers whose init it knows of are visible to copies.
+void show_mbarriers(Block& block, int thread);
+
 /// For Engines: what was copied and never waited for, and the state of barriers in a deadlock.
 void end_mbarriers(Block& block);
 std::string describe_mbarriers(Block& block);

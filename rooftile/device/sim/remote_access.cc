@@ -46,6 +46,7 @@ void note_remote_access(const AccessCheck& access, Block& owner, std::uint64_t a
            describe_actor(observer, access.thread) + " accesses " +
                describe_shared(owner, address) + " of " + describe_block(owner) +
                ", which may not have begun: nothing, such as the cluster's barrier, comes before");
+  owner.has_remote_writes |= access.is_write;
   const Epoch when =
       Epoch::make(observer.worker.launch.serial, observer.number, access.thread, access.clock);
   owner.remote[{observer.number, access.thread}] = {when, observer[access.thread].cluster_arrivals,
