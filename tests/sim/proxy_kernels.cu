@@ -3,6 +3,7 @@
 #include "rooftile/tile/kernel_table.h"
 #include "rooftile/tile/ptx/bulk_copy.h"
 #include "rooftile/tile/ptx/bulk_group.h"
+#include "rooftile/tile/ptx/bulk_reduce.h"
 #include "rooftile/tile/ptx/cluster.h"
 #include "rooftile/tile/ptx/fence.h"
 #include "rooftile/tile/ptx/mbarrier.h"
@@ -70,6 +71,44 @@ __device__ void barrier() {
     named_barrier_sync(1, kNumbers);
   else
     __syncthreads();
+}
+
+/// Each round's copy overwrites what all threads have read, and where `kWrites`, written.
+template <bool kWrites, Fence kFence>
+__global__ void overwrite_shared(int* data, int* out, unsigned*) {
+  __shared__ __align__(16) int numbers[kNumbers];
+  __shared__ Mbarrier full;
+  if (threadIdx.x == 0) {
+    mbarrier_init(&full, 1);
+    fence_mbarrier_init();
+  }
+  int sum = 0;
+  for (uint32_t round = 0; round < 2; ++round) {
+    __syncthreads();
+    if (threadIdx.x == 0) {
+      mbarrier_arrive_expect_tx(&full, kBytes);
+      bulk_load(numbers, data, kBytes, &full);
+    }
+    mbarrier_wait(&full, round);
+    sum += numbers[threadIdx.x];
+    if (kWrites) numbers[threadIdx.x] = sum;
+    proxy_fence<kFence>();
+  }
+  out[threadIdx.x] = sum;
+}
+
+template <Fence kFence>
+__global__ void overwrite_global(int* data, int* out, unsigned*) {
+  __shared__ __align__(16) int numbers[kNumbers];
+  numbers[threadIdx.x] = 1;
+  out[threadIdx.x] = data[threadIdx.x];
+  fence_proxy_async_shared();
+  proxy_fence<kFence>();
+  __syncthreads();
+  if (threadIdx.x != 0) return;
+  bulk_reduce_add(out, numbers, kBytes);
+  bulk_commit();
+  bulk_wait<0>();
 }
 
 enum class By { nobody, writers_late, issuer, another, issuer_early };
@@ -160,9 +199,12 @@ __global__ void written_by_peer(int*, int* out, unsigned*) {
 #define BY(who) ENTRY(fenced_by<By::who, false>), ENTRY(fenced_by<By::who, true>)
 #define OTHER(writer, early, reader) ENTRY(of_other_block<Fence::writer, early, Fence::reader>)
 #define PEER(writer, early, owner) ENTRY(written_by_peer<Fence::writer, Fence::early, Fence::owner>)
-ROOFTILE_KERNEL_TABLE(proxy_kernels, SPACES(copy_from_shared), SPACES(copy_from_global), BY(nobody),
-                      BY(writers_late), BY(issuer), BY(another), BY(issuer_early),
-                      OTHER(none, false, none), OTHER(none, true, none), OTHER(global, false, none),
+ROOFTILE_KERNEL_TABLE(proxy_kernels, SPACES(copy_from_shared), SPACES(copy_from_global),
+                      SPACES(overwrite_global), ENTRY(overwrite_shared<false, Fence::none>),
+                      ENTRY(overwrite_shared<true, Fence::none>),
+                      ENTRY(overwrite_shared<true, Fence::shared>), BY(nobody), BY(writers_late),
+                      BY(issuer), BY(another), BY(issuer_early), OTHER(none, false, none),
+                      OTHER(none, true, none), OTHER(global, false, none),
                       OTHER(none, false, global), OTHER(shared, true, shared),
                       ENTRY(counted<Fence::none>), ENTRY(counted<Fence::global>),
                       PEER(none, none, none), PEER(none, all, none), PEER(all, none, none),

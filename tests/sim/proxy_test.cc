@@ -43,6 +43,16 @@ TEST(ProxyFence, OfTheRightMemory) {
   expect(true, "global", "global");
 }
 
+TEST(ProxyFence, BeforeWhatOverwrites) {
+  expect_fenced(true, "overwrite_shared<false, Fence::none>", kOne);
+  expect_fenced(false, "overwrite_shared<true, Fence::none>", kOne);
+  expect_fenced(true, "overwrite_shared<true, Fence::shared>", kOne);
+  expect_fenced(false, "overwrite_global<Fence::none>", kOne);
+  expect_fenced(false, "overwrite_global<Fence::shared>", kOne);
+  expect_fenced(true, "overwrite_global<Fence::global>", kOne);
+  expect_fenced(true, "overwrite_global<Fence::all>", kOne);
+}
+
 TEST(ProxyFence, OfWhomever) {
   for (const char* barrier : {"false", "true"}) {
     const auto expect = [&](bool is_right, const std::string& by) {

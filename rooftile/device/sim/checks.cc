@@ -92,13 +92,14 @@ std::string who(const Check& check, Epoch epoch) {
                                                         const Cell& cell) {
   if (!is_new_finding(FindingKind::missing_fence, check.access.pc, cell.write_pc)) return;
   report(FindingKind::missing_fence, check.access.pc, cell.write_pc,
-         describe_actor(check.access.block(), check.access.actor) + " reads " +
-             where(check, address) + " through the asynchronous proxy, which " +
-             who(check, cell.write) + " wrote at " + source_line(cell.write_pc) +
-             ": no fence.proxy.async comes between");
+         describe_actor(check.access.block(), check.access.actor) +
+             (check.access.is_write ? " writes " : " reads ") + where(check, address) +
+             " through the asynchronous proxy, which " + who(check, cell.write) + " wrote at " +
+             source_line(cell.write_pc) + ": no fence.proxy.async comes between");
 }
 
-/// Written by a thread, read by an engine: between the two must be the proxy fence of some thread.
+/// Written by a thread, read or written by an engine: between the two must be the proxy fence of
+/// some thread. (What a thread has only read, an engine may write without.)
 bool check_proxy(const Check& check, std::uint64_t address, const Cell& cell) {
   if (is_engine(cell.write.actor()) || is_fenced(check, cell.write)) return true;
   report_no_proxy_fence(check, address, cell);
@@ -192,9 +193,12 @@ void check_readers(const Check& check, Cell& cell, std::uint64_t address) {
 void check_write(const Check& check, Cell& cell, std::uint64_t address) {
   const AccessCheck& access = check.access;
   const bool both_strong = access.is_strong && cell.write.is_strong();
-  if (cell.write.launch() == check.launch && !both_strong &&
-      !is_before(check, cell.write, Reach::seen))
-    report_race(check, address, cell.write, cell.write_pc, true);
+  if (cell.write.launch() == check.launch && !both_strong) {
+    if (!is_before(check, cell.write, Reach::seen))
+      report_race(check, address, cell.write, cell.write_pc, true);
+    else if (access.is_async_proxy)
+      check_proxy(check, address, cell);
+  }
   if (cell.read.launch() == check.launch && !(access.is_strong && cell.read.is_strong())) {
     if (cell.read.is_many())
       check_readers(check, cell, address);
