@@ -128,6 +128,11 @@ __global__ void add_to_row(const float* in, float* out, unsigned*, float*) {
   atomicAdd(&out[t], in[blockIdx.x * kThreads + t]);
 }
 
+// Which block came when.
+__global__ void take_tickets(const float*, float* out, unsigned* count, float*) {
+  if (threadIdx.x == 0) out[blockIdx.x] = static_cast<float>(atomicAdd(count, 1u));
+}
+
 // A warp asks in a loop, without an acquire, whether another has come.
 __global__ void asks_plainly(const float* in, float* out, unsigned* flag, float*) {
   if (threadIdx.x < 32) {
@@ -164,4 +169,4 @@ ROOFTILE_KERNEL_TABLE(idiom_kernels, ENTRY(last_block_adds<0>), ENTRY(last_block
                       ENTRY(running_sum<3>), ENTRY(in_turn<0>), ENTRY(in_turn<1>),
                       ENTRY(in_turn<2>), ENTRY(two_groups<0>), ENTRY(two_groups<1>),
                       ENTRY(never_written), ENTRY(asks_plainly), ENTRY(add_to_row<0>),
-                      ENTRY(add_to_row<1>))
+                      ENTRY(add_to_row<1>), ENTRY(add_to_row<3>), ENTRY(take_tickets))

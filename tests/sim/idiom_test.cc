@@ -3,6 +3,9 @@
 // host's own timing; faults are found under every schedule.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <set>
+
 #include "tests/sim/sim_test_support.h"
 
 extern const rooftile::KernelTable idiom_kernels;
@@ -48,6 +51,32 @@ TEST(SimIdiom, FaultsAreFound) {
       for (const SimOptions& options : schedules(4))
         EXPECT_FALSE(run(options, with_fault(idiom, fault), kBlocks).findings.empty())
             << with_fault(idiom, fault) << ", " << text(options);
+}
+
+std::vector<float> order_of_blocks(std::uint64_t seed, std::uint32_t blocks) {
+  Simulated sim;
+  SimOptions options{.order = SimOrder::random, .seed = seed};
+  options.os_threads = 1;
+  sim.device->set_options(options);
+  auto* out = sim.memory<float>(blocks);
+  const float* in = out;
+  sim.run(idiom_kernels, "take_tickets", {{blocks}, {32}}, in, out,
+          sim.memory(std::vector<unsigned>(1, 0)), out);
+  return sim.values(out, blocks);
+}
+
+TEST(SimIdiom, BlocksBeginInRandomOrders) {
+  for (const std::uint32_t blocks : {2u, 6u, 7u}) {
+    std::set<std::vector<float>> orders;
+    for (std::uint64_t seed = 1; seed <= 10; ++seed) {
+      std::vector<float> order = order_of_blocks(seed, blocks);
+      EXPECT_EQ(order, order_of_blocks(seed, blocks));
+      orders.insert(order);
+      std::sort(order.begin(), order.end());
+      for (std::uint32_t i = 0; i < blocks; ++i) EXPECT_EQ(order[i], static_cast<float>(i));
+    }
+    EXPECT_GE(orders.size(), 2u) << blocks;
+  }
 }
 
 // More threads of the host than it has processors: one that waits may not have looked again.

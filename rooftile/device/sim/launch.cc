@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstring>
 #include <mutex>
+#include <numeric>
 #include <thread>
 
 #include "rooftile/base/error.h"
@@ -144,6 +145,16 @@ std::unique_ptr<Launch, LaunchDeleter> make_launch(const GpuKernel& kernel,
   launch->resident_blocks = resident_blocks(shape, gpu);
   copy_arguments(*launch, args);
   return launch;
+}
+
+std::uint64_t Launch::cluster_at(std::uint64_t place) const {
+  if (options.order == SimOrder::in_order) return place;
+  if (options.order == SimOrder::reversed) return clusters - 1 - place;
+  // By steps that have no divisor in common with their number, so that each is met once.
+  const std::uint64_t chance = options.seed * 0x9e3779b97f4a7c15u >> 32;
+  std::uint64_t step = 1 + chance % clusters;
+  while (std::gcd(step, clusters) != 1) ++step;
+  return (chance + place * step) % clusters;
 }
 
 SimLaunch run_launch(Launch& launch) {

@@ -295,6 +295,9 @@ struct Launch {
   std::unordered_map<std::uint32_t, Site> sites;
   std::unordered_map<std::uint32_t, std::uint32_t> static_variables;  // those used: begin to end
   std::array<Published, 64> published;
+
+  /// The number in the grid of the cluster that begins after `place` others (launch.cc).
+  [[nodiscard]] std::uint64_t cluster_at(std::uint64_t place) const;
 };
 
 struct Worker {
