@@ -120,12 +120,18 @@ __global__ void two_groups(const float* in, float* out) {
   cp_async_wait<0>();
 }
 
-// All blocks add to one row. 1: the first sets it to 0, and nothing orders the others behind that.
+// All blocks add to one row. 1, 2: the first sets it to 0, and nothing orders the others behind
+// that. 3: and reads it, before all of its own have added.
 template <int kFault>
 __global__ void add_to_row(const float* in, float* out, unsigned*, float*) {
   const unsigned t = threadIdx.x;
-  if (kFault == 1 && blockIdx.x == 0) out[t] = 0;
-  atomicAdd(&out[t], in[blockIdx.x * kThreads + t]);
+  if (kFault != 0 && blockIdx.x == 0) out[t] = 0;
+  if (kFault == 2) __syncthreads();
+  if (kFault != 3) atomicAdd(&out[t], in[blockIdx.x * kThreads + t]);
+  if (kFault != 3 || blockIdx.x != 0) return;
+  __syncthreads();
+  atomicAdd(&out[t], in[t]);
+  out[kThreads + t] = out[t ^ 1];
 }
 
 // Which block came when.
@@ -169,4 +175,5 @@ ROOFTILE_KERNEL_TABLE(idiom_kernels, ENTRY(last_block_adds<0>), ENTRY(last_block
                       ENTRY(running_sum<3>), ENTRY(in_turn<0>), ENTRY(in_turn<1>),
                       ENTRY(in_turn<2>), ENTRY(two_groups<0>), ENTRY(two_groups<1>),
                       ENTRY(never_written), ENTRY(asks_plainly), ENTRY(add_to_row<0>),
-                      ENTRY(add_to_row<1>), ENTRY(add_to_row<3>), ENTRY(take_tickets))
+                      ENTRY(add_to_row<1>), ENTRY(add_to_row<2>), ENTRY(add_to_row<3>),
+                      ENTRY(take_tickets))

@@ -143,9 +143,21 @@ void add_reader(const Check& check, Cell& cell) {
   cell.read_pc = access.pc;
 }
 
+/// From now on the last atomic hides the plain store before it.
+void forget_store(Cell& cell) {
+  cell.write = cell.read;
+  cell.write_pc = cell.read_pc;
+  cell.read = {};
+}
+
 /// Whether nothing is wrong with a read of what this launch wrote.
-bool check_written(const Check& check, const Cell& cell, std::uint64_t address) {
+bool check_written(const Check& check, Cell& cell, std::uint64_t address) {
   const AccessCheck& access = check.access;
+  if (cell.write.is_many()) {
+    if (access.is_strong && !is_before(check, cell.write, Reach::seen))
+      report_race(check, address, cell.write, cell.write_pc, true);
+    forget_store(cell);
+  }
   if (!(access.is_strong && cell.write.is_strong()) && !is_before(check, cell.write, Reach::seen)) {
     report_race(check, address, cell.write, cell.write_pc, true);
     return false;
@@ -192,8 +204,10 @@ void check_readers(const Check& check, Cell& cell, std::uint64_t address) {
 
 void check_write(const Check& check, Cell& cell, std::uint64_t address) {
   const AccessCheck& access = check.access;
+  const bool is_written = cell.write.launch() == check.launch;
+  if (is_written && cell.write.is_many() && !access.is_strong) forget_store(cell);
   const bool both_strong = access.is_strong && cell.write.is_strong();
-  if (cell.write.launch() == check.launch && !both_strong) {
+  if (is_written && !both_strong) {
     if (!is_before(check, cell.write, Reach::seen))
       report_race(check, address, cell.write, cell.write_pc, true);
     else if (access.is_async_proxy)
@@ -207,10 +221,14 @@ void check_write(const Check& check, Cell& cell, std::uint64_t address) {
   }
   if (check.owner != nullptr && cell.read.is_many() && cell.read.launch() == check.launch)
     check.owner->free_read_sets.push_back(cell.read.clock());
+  // Atomics do not race with each other, but with a plain store before them: it stays.
+  if (access.is_strong && is_written && !cell.write.is_strong()) {
+    cell.write.bits |= Epoch::kMany;
+    cell.read = check.now;
+    cell.read_pc = access.pc;
+    return;
+  }
   cell.read = {};
-  // Who does not know of a thread's plain store races with it, though an atomic of that thread came
-  // after: where it released nothing in between, the store stays.
-  if (access.is_strong && cell.write.bits == (check.now.bits & ~Epoch::kStrong)) return;
   cell.write = check.now;
   cell.write_pc = access.pc;
 }

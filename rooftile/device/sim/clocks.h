@@ -26,7 +26,7 @@ constexpr int kActors = kFirstCopyAgent + kCopyAgents;
 
 /// When an actor did something, and whether with a strong (atomic) access.
 ///
-///   63 many readers | 62 strong | 61..55 launch | 54..31 block | 30..20 actor | 19..0 clock
+///   63 many (shadow.h) | 62 strong | 61..55 launch | 54..31 block | 30..20 actor | 19..0 clock
 struct Epoch {
   std::uint64_t bits = 0;
 
