@@ -53,6 +53,12 @@ TEST(SimIdiom, FaultsAreFound) {
             << with_fault(idiom, fault) << ", " << text(options);
 }
 
+TEST(SimIdiom, AtomicsAreCalledSo) {
+  const std::string text = findings(run({}, "add_to_row<2>", kBlocks));
+  EXPECT_NE(text.find(" atomically writes "), std::string::npos) << text;
+  EXPECT_NE(text.find(" wrote at "), std::string::npos) << text;
+}
+
 std::vector<float> order_of_blocks(std::uint64_t seed, std::uint32_t blocks) {
   Simulated sim;
   SimOptions options{.order = SimOrder::random, .seed = seed};

@@ -56,11 +56,13 @@ std::string who(const Check& check, Epoch epoch) {
       is_engine(earlier.actor()) && one_is_engine ? FindingKind::missing_wait : FindingKind::race;
   const std::uint32_t pc = check.access.pc;
   if (!is_new_finding(kind, pc, earlier_pc)) return;
-  const char* mine = check.access.is_write ? "writes" : "reads";
-  const char* theirs = was_write ? "wrote" : "read";
-  std::string text = describe_actor(check.access.block(), check.access.actor) + " " + mine + " " +
-                     where(check, address) + ", which " + who(check, earlier) + " " + theirs +
-                     " at " + source_line(earlier_pc) + ", and nothing orders the two";
+  const std::string mine = std::string(check.access.is_strong ? " atomically" : "") +
+                           (check.access.is_write ? " writes " : " reads ");
+  const std::string theirs =
+      std::string(earlier.is_strong() ? " atomically" : "") + (was_write ? " wrote" : " read");
+  std::string text = describe_actor(check.access.block(), check.access.actor) + mine +
+                     where(check, address) + ", which " + who(check, earlier) + theirs + " at " +
+                     source_line(earlier_pc) + ", and nothing orders the two";
   if (kind == FindingKind::missing_wait) text += ": the asynchronous operation was not waited for";
   report(kind, pc, earlier_pc, std::move(text));
 }
