@@ -32,7 +32,8 @@ struct Idiom {
   int faults;
 };
 constexpr Idiom kIdioms[] = {{"last_block_adds", 5}, {"rounds_of_grid", 5}, {"running_sum", 3},
-                             {"in_turn", 2},         {"two_groups", 1},     {"add_to_row", 3}};
+                             {"in_turn", 2},         {"two_groups", 1},     {"add_to_row", 3},
+                             {"double_row", 2}};
 
 std::string with_fault(const Idiom& idiom, int fault) {
   return std::string(idiom.kernel) + "<" + std::to_string(fault) + ">";

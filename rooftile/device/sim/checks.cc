@@ -8,6 +8,7 @@
 #include "rooftile/device/sim/checks.h"
 #include "rooftile/device/sim/global_memory.h"
 #include "rooftile/device/sim/machine.h"
+#include "rooftile/tile/sim/runtime.h"
 
 namespace rooftile::sim {
 namespace {
@@ -318,6 +319,22 @@ Epoch now_of(const AccessCheck& access) {
   return now;
 }
 
+[[gnu::cold, gnu::noinline]] void report_constant(std::uint64_t address, const Cell& cell,
+                                                  std::uint32_t pc) {
+  if (!is_new_finding(FindingKind::race, pc, cell.write_pc)) return;
+  Block& block = *worker()->block;
+  const AccessCheck access{.observer = &block,
+                           .thread = worker()->thread,
+                           .actor = worker()->thread,
+                           .clock = worker()->current().clock,
+                           .pc = pc};
+  const Check check(access, nullptr);
+  report(FindingKind::race, pc, cell.write_pc,
+         describe_here() + " reads " + where(check, address) +
+             " as constant (ld.global.nc), which " + who(check, cell.write) + " wrote at " +
+             source_line(cell.write_pc) + ", in the same kernel: no barrier orders the two");
+}
+
 }  // namespace
 
 Check::Check(const AccessCheck& of, Block* owner_of_shared)
@@ -359,6 +376,22 @@ void check_global_access(const AccessCheck& access, std::uint64_t address, std::
     report_uninitialised(check, address);
   check_cells(check, *access.observer->worker.launch.global_shadow, address - memory.base(),
               address, bytes);
+}
+
+void check_constant(const void* pointer, std::uint32_t bytes) {
+  const Worker& self = *worker();
+  const auto address = reinterpret_cast<std::uint64_t>(pointer);
+  // The load itself comes after this, and says what else is wrong with it.
+  if (!self.launch.options.check || !self.memory.contains(address)) return;
+  const std::uint64_t offset = address - self.memory.base();
+  const std::uint64_t in_page = offset % kShadowPageBytes;
+  const ShadowPage::Range range = self.launch.global_shadow->page(offset).cells(
+      static_cast<std::uint32_t>(in_page),
+      static_cast<std::uint32_t>(std::min<std::uint64_t>(bytes, kShadowPageBytes - in_page)));
+  for (std::uint32_t i = 0; i < range.count; ++i)
+    if (range.first[i].write.launch() == self.launch.serial)
+      report_constant(address + std::uint64_t{i} * range.cell_bytes, range.first[i],
+                      ROOFTILE_SIM_PC);
 }
 
 bool check_global_bounds(std::uint64_t address, std::uint64_t bytes, bool is_write,
