@@ -202,6 +202,18 @@ TEST(SimCore, FindingsNameBlockThreadLineAndVariable) {
   EXPECT_NE(text.find("block (0,0,0) thread "), std::string::npos) << text;
 }
 
+TEST(SimCore, FindingsSayOnWhichSideOfAVariable) {
+  Simulated sim;
+  auto* out = sim.memory<float>(1);
+  const auto at = [&](int place) {
+    return findings(sim.run(core_kernels, "beside", {{1}, {32}}, out, place));
+  };
+  EXPECT_EQ(at(2), "");
+  EXPECT_NE(at(3).find("reads 4 bytes past the end of beside::three"), std::string::npos) << at(3);
+  EXPECT_NE(at(-1).find("reads 4 bytes before the start of beside::three"), std::string::npos)
+      << at(-1);
+}
+
 TEST(SimCore, LaunchesThatOverlapMustWait) {
   for (const SimOptions& options : schedules(4)) {
     Simulated sim;

@@ -47,19 +47,28 @@ bool is_own_stack(std::uint64_t address) {
              " not check: pass a pointer to memory of the device");
 }
 
-/// An access at `offset` went past a variable.
-[[gnu::cold, gnu::noinline]] void report_past_variable(std::uint32_t offset, std::uint32_t bytes,
-                                                       bool is_write, std::uint32_t pc) {
+/// "past the end of tile": of the kernel's variable that is nearest.
+std::string place_beside_variables(std::uint32_t offset) {
+  std::string place = "outside of its __shared__ variables";
+  std::uint32_t nearest = ~0u;
+  for (const SharedVariable& variable : worker()->launch.module->variables()) {
+    const bool is_before = offset < variable.begin;
+    const std::uint32_t distance = is_before               ? variable.begin - offset
+                                   : offset < variable.end ? 0
+                                                           : offset - variable.end;
+    if (variable.is_guard || distance >= nearest || is_of_other_kernel(variable)) continue;
+    nearest = distance;
+    place = (is_before ? "before the start of " : "past the end of ") + variable.name;
+  }
+  return place;
+}
+
+[[gnu::cold, gnu::noinline]] void report_beside_variable(std::uint32_t offset, std::uint32_t bytes,
+                                                         bool is_write, std::uint32_t pc) {
   if (!is_new_finding(FindingKind::out_of_bounds, pc, 0)) return;
-  const Launch& launch = worker()->launch;
-  const SharedVariable* nearest = nullptr;
-  for (const auto& [begin, end] : launch.static_variables)
-    if (end <= offset && (nearest == nullptr || begin > nearest->begin))
-      nearest = launch.module->find(begin);
   report(FindingKind::out_of_bounds, pc, 0,
-         describe_here() + (is_write ? " writes " : " reads ") + std::to_string(bytes) +
-             " bytes past the end of " +
-             (nearest != nullptr ? nearest->name : "a __shared__ variable"));
+         describe_here() + (is_write ? " writes " : " reads ") + std::to_string(bytes) + " bytes " +
+             place_beside_variables(offset));
 }
 
 /// An access of a __shared__ variable must stay within it.
@@ -73,7 +82,7 @@ bool check_variable(Block& block, std::uint64_t address, std::uint32_t bytes, bo
   const SharedVariable* variable = self.launch.module->find(offset);
   if (variable != nullptr && variable->is_guard) return false;
   if (variable == nullptr || offset + bytes > variable->end || is_of_other_kernel(*variable)) {
-    report_past_variable(offset, bytes, is_write, pc);
+    report_beside_variable(offset, bytes, is_write, pc);
     return false;
   }
   self.variable_begin = variable->begin;
