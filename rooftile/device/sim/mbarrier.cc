@@ -32,8 +32,11 @@ std::string name_of(Block& owner, std::uint32_t address) {
   abandon();
 }
 
-void misuse(std::uint32_t pc, const std::string& text) {
-  report(FindingKind::barrier_misuse, pc, 0, describe_here() + ": " + text);
+Runnable here() { return {worker()->block, static_cast<std::uint16_t>(worker()->thread)}; }
+
+/// `by`: whose doing it is. A copy may land while any thread runs.
+void misuse(Runnable by, std::uint32_t pc, const std::string& text) {
+  report(FindingKind::barrier_misuse, pc, 0, describe_actor(*by.block, by.thread) + ": " + text);
 }
 
 /// The current thread uses the barrier: ordered behind its init, and among strong accesses.
@@ -65,18 +68,19 @@ MbarrierState& live_barrier(Block& owner, std::uint32_t address, const char* wha
   std::uint64_t memory = 0;
   std::memcpy(&memory, window_pointer(owner, address), sizeof memory);
   if (memory != memory_of(*barrier))
-    misuse(pc, std::string(what) + ": the memory of " + name_of(owner, address) +
-                   " was overwritten since its init");
+    misuse(here(), pc,
+           std::string(what) + ": the memory of " + name_of(owner, address) +
+               " was overwritten since its init");
   return *barrier;
 }
 
 /// Ends the phase if nothing is missing.
-void update(Block& owner, MbarrierState& barrier, std::uint32_t pc) {
+void update(Block& owner, MbarrierState& barrier, Runnable by, std::uint32_t pc) {
   if (barrier.pending != 0) return;
   if (barrier.bytes < 0)
-    misuse(pc, name_of(owner, barrier.address) + ": " + std::to_string(-barrier.bytes) +
-                   " bytes more than expected were copied in phase " +
-                   std::to_string(barrier.phase));
+    misuse(by, pc,
+           name_of(owner, barrier.address) + ": " + std::to_string(-barrier.bytes) +
+               " bytes more than expected were copied in phase " + std::to_string(barrier.phase));
   if (barrier.bytes != 0) return;
   ++barrier.phase;
   barrier.pending = barrier.count;
@@ -90,19 +94,22 @@ void update(Block& owner, MbarrierState& barrier, std::uint32_t pc) {
 void expect(Block& owner, MbarrierState& barrier, std::uint32_t bytes, std::uint32_t pc) {
   barrier.bytes += bytes;
   if (std::llabs(barrier.bytes) > kMostBytes)
-    misuse(pc, name_of(owner, barrier.address) + " waits for " + std::to_string(barrier.bytes) +
-                   " bytes; a barrier can count 2^20 - 1");
+    misuse(here(), pc,
+           name_of(owner, barrier.address) + " waits for " + std::to_string(barrier.bytes) +
+               " bytes; a barrier can count 2^20 - 1");
 }
 
-void take_arrivals(Block& owner, MbarrierState& barrier, std::uint32_t count, std::uint32_t pc) {
+void take_arrivals(Block& owner, MbarrierState& barrier, std::uint32_t count, Runnable by,
+                   std::uint32_t pc) {
   if (count == 0 || count > barrier.pending) {
-    misuse(pc, name_of(owner, barrier.address) + ": " + std::to_string(count) +
-                   " arrivals, the phase waits for " + std::to_string(barrier.pending) + " of " +
-                   std::to_string(barrier.count));
+    misuse(by, pc,
+           name_of(owner, barrier.address) + ": " + std::to_string(count) +
+               " arrivals, the phase waits for " + std::to_string(barrier.pending) + " of " +
+               std::to_string(barrier.count));
     count = barrier.pending;
   }
   barrier.pending -= count;
-  update(owner, barrier, pc);
+  update(owner, barrier, by, pc);
 }
 
 /// What an arrival makes known of the thread: to the block of the barrier alone, or to the cluster.
@@ -122,7 +129,7 @@ std::uint64_t arrive(const SharedPlace& place, const char* what, std::uint32_t c
   const std::uint64_t token = barrier.phase;
   release(barrier, *place.owner, scope);
   expect(*place.owner, barrier, bytes, pc);
-  take_arrivals(*place.owner, barrier, count, pc);
+  take_arrivals(*place.owner, barrier, count, here(), pc);
   return token;
 }
 
@@ -190,7 +197,7 @@ Transaction begin_transaction(Block& owner, std::uint32_t address, const char* w
                " no fence.mbarrier_init or fence.proxy.async made visible to it");
   barrier.issued_clock = barrier.clock();
   barrier.issued_pc = pc;
-  return {&owner, &barrier, barrier.phase, barrier.clock(), pc};
+  return {&owner, &barrier, barrier.phase, barrier.clock(), here(), pc};
 }
 
 void complete_transaction(const Transaction& transaction, std::uint32_t bytes) {
@@ -199,11 +206,11 @@ void complete_transaction(const Transaction& transaction, std::uint32_t bytes) {
   publish_actor(barrier.arriving.in_block, owner, barrier.agent, transaction.clock);
   barrier.bytes -= bytes;
   if (barrier.phase != transaction.phase)
-    misuse(transaction.pc, "a copy for " + name_of(owner, barrier.address) +
-                               " that was issued in phase " + std::to_string(transaction.phase) +
-                               " lands in phase " + std::to_string(barrier.phase) +
-                               ": fewer bytes were expected than are copied");
-  update(owner, barrier, transaction.pc);
+    misuse(transaction.issuer, transaction.pc,
+           "a copy for " + name_of(owner, barrier.address) + " that was issued in phase " +
+               std::to_string(transaction.phase) + " lands in phase " +
+               std::to_string(barrier.phase) + ": fewer bytes were expected than are copied");
+  update(owner, barrier, transaction.issuer, transaction.pc);
 }
 
 MbarrierState& generic_barrier(Block& owner, std::uint32_t address, const char* what,
@@ -211,9 +218,10 @@ MbarrierState& generic_barrier(Block& owner, std::uint32_t address, const char* 
   return live_barrier(owner, address, what, pc);
 }
 
-void arrive_for(Block& owner, MbarrierState& barrier, const Knowledge& known, std::uint32_t pc) {
+void arrive_for(Block& owner, MbarrierState& barrier, const Knowledge& known, Runnable issuer,
+                std::uint32_t pc) {
   barrier.arriving.in_block.join(known);
-  take_arrivals(owner, barrier, 1, pc);
+  take_arrivals(owner, barrier, 1, issuer, pc);
 }
 
 void mbarrier_init(void* pointer, std::uint32_t count) {
@@ -236,9 +244,10 @@ void mbarrier_init(void* pointer, std::uint32_t count) {
     barrier->agent =
         kFirstMbarrierAgent + static_cast<int>((barriers.all.size() - 1) % kMbarrierAgents);
   } else if (barrier->is_live) {
-    misuse(pc, "mbarrier.init: " + name_of(block, place.address) +
-                   " is in use (no mbarrier.inval since its init at " +
-                   source_line(barrier->init_pc) + ")");
+    misuse(here(), pc,
+           "mbarrier.init: " + name_of(block, place.address) +
+               " is in use (no mbarrier.inval since its init at " + source_line(barrier->init_pc) +
+               ")");
   }
   check_use(block, place.address, true, pc);
   barrier->first_clock += barrier->phase;
@@ -261,8 +270,9 @@ void mbarrier_invalidate(void* pointer) {
   MbarrierState& barrier = live_barrier(*place.owner, place.address, "mbarrier.inval", pc);
   check_use(*place.owner, place.address, true, pc);
   if (!barrier.waiting.empty())
-    misuse(pc, "mbarrier.inval: " + std::to_string(barrier.waiting.size()) + " threads wait for " +
-                   name_of(*place.owner, place.address));
+    misuse(here(), pc,
+           "mbarrier.inval: " + std::to_string(barrier.waiting.size()) + " threads wait for " +
+               name_of(*place.owner, place.address));
   barrier.is_live = false;
 }
 

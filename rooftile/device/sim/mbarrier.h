@@ -54,6 +54,7 @@ struct Transaction {
   MbarrierState* barrier = nullptr;
   std::uint32_t phase = 0;
   std::uint32_t clock = 0;
+  Runnable issuer{};
   std::uint32_t pc = 0;
 };
 
@@ -75,7 +76,8 @@ SharedPlace shared_place(const void* pointer, const char* what, std::uint32_t pc
 MbarrierState& generic_barrier(Block& owner, std::uint32_t address, const char* what,
                                std::uint32_t pc);
 /// One arrival by the engine that works for a thread (cp.async.mbarrier.arrive).
-void arrive_for(Block& owner, MbarrierState& barrier, const Knowledge& known, std::uint32_t pc);
+void arrive_for(Block& owner, MbarrierState& barrier, const Knowledge& known, Runnable issuer,
+                std::uint32_t pc);
 
 /// A proxy fence of the thread: the barriers whose init it knows of are visible to copies.
 void show_mbarriers(Block& block, int thread);
