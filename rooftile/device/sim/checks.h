@@ -18,6 +18,7 @@ struct AccessCheck {
   bool is_write = false;
   bool is_strong = false;
   bool is_async_proxy = false;  // needs a proxy fence after generic writes
+  bool is_of_copy = false;      // over when the copy is, which the thread issues
   std::uint32_t pc = 0;
   Block* actor_block = nullptr;  // whose engine it is; null: the observer's
   [[nodiscard]] const Block& block() const {

@@ -141,10 +141,10 @@ struct NamedBarrier {
   Knowledge known{};
 };
 
-/// Of a block's shared memory, by a thread of another block.
+/// Of a block's shared memory, by a thread of another block, or by a copy into one.
 struct RemoteAccess {
   Epoch when;
-  std::uint64_t cluster_arrivals;  // that thread's, before it
+  std::uint64_t cluster_arrivals;  // of the thread, before it
   std::uint32_t pc;
   std::uint32_t address;  // in the window
 };
@@ -194,7 +194,7 @@ struct Block {
   std::size_t read_sets_used = 0;
   std::vector<std::uint32_t> free_read_sets;  // of these
   std::unique_ptr<Engines, EnginesDeleter> engines;
-  /// The last access of its shared memory by each thread of another block, by block and thread.
+  /// The last access of its shared memory by each actor of another block, by block and actor.
   std::map<std::pair<std::uint32_t, int>, RemoteAccess> remote;
 
   [[nodiscard]] int warp_count() const { return (thread_count + kLanes - 1) / kLanes; }
@@ -461,6 +461,9 @@ std::uint64_t touch_global(std::uint64_t address, std::uint64_t bytes, bool is_r
 // --- how long shared memory lasts (remote_access.cc)
 /// A thread is about to access shared memory of `owner`, another block.
 void note_remote_access(const AccessCheck& access, Block& owner, std::uint64_t address);
+/// The current thread issues a copy, by that engine of `to`, from its own shared memory.
+void note_copy_source(const Block& to, int agent, std::uint32_t clock, std::uint32_t address,
+                      std::uint32_t pc);
 /// The block has ended: its shared memory is gone, so that accesses of others must come before.
 void end_remote_accesses(Block& block);
 

@@ -3,6 +3,7 @@
 // object", "Tracking asynchronous operations by the mbarrier object".
 #include "rooftile/device/sim/mbarrier.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 
@@ -39,8 +40,12 @@ void misuse(Runnable by, std::uint32_t pc, const std::string& text) {
   report(FindingKind::barrier_misuse, pc, 0, describe_actor(*by.block, by.thread) + ": " + text);
 }
 
+/// Who uses a barrier: a thread, at once, or the copy that it issues.
+enum class User : std::uint8_t { thread, copy };
+
 /// The current thread uses the barrier: ordered behind its init, and among strong accesses.
-void check_use(Block& owner, std::uint32_t address, bool is_write, std::uint32_t pc) {
+void check_use(Block& owner, std::uint32_t address, bool is_write, std::uint32_t pc,
+               User user = User::thread) {
   Worker& self = *worker();
   ++self.counters[SimCounter::mbarrier_operations];
   if (!self.launch.options.check) return;
@@ -50,13 +55,14 @@ void check_use(Block& owner, std::uint32_t address, bool is_write, std::uint32_t
                 .clock = self.current().clock,
                 .is_write = is_write,
                 .is_strong = !is_write,
+                .is_of_copy = user == User::copy,
                 .pc = pc},
                owner, reinterpret_cast<std::uint64_t>(window_pointer(owner, address)),
                kBarrierBytes);
 }
 
-MbarrierState& live_barrier(Block& owner, std::uint32_t address, const char* what,
-                            std::uint32_t pc) {
+MbarrierState& live_barrier(Block& owner, std::uint32_t address, const char* what, std::uint32_t pc,
+                            User user = User::thread) {
   if (address % kBarrierBytes != 0)
     refuse(FindingKind::misaligned, pc,
            std::string(what) + ": " + name_of(owner, address) + " is not aligned to 8 bytes");
@@ -64,7 +70,7 @@ MbarrierState& live_barrier(Block& owner, std::uint32_t address, const char* wha
   if (barrier == nullptr || !barrier->is_live)
     refuse(FindingKind::barrier_misuse, pc,
            std::string(what) + ": " + name_of(owner, address) + " is not initialised");
-  check_use(owner, address, false, pc);
+  check_use(owner, address, false, pc, user);
   std::uint64_t memory = 0;
   std::memcpy(&memory, window_pointer(owner, address), sizeof memory);
   if (memory != memory_of(*barrier))
@@ -189,7 +195,7 @@ SharedPlace shared_place(const void* pointer, const char* what, std::uint32_t pc
 
 Transaction begin_transaction(Block& owner, std::uint32_t address, const char* what,
                               std::uint32_t pc) {
-  MbarrierState& barrier = live_barrier(owner, address, what, pc);
+  MbarrierState& barrier = live_barrier(owner, address, what, pc, User::copy);
   if (!barrier.is_visible && is_new_finding(FindingKind::missing_fence, pc, barrier.init_pc))
     report(FindingKind::missing_fence, pc, barrier.init_pc,
            describe_here() + ": " + what + " completes on " + name_of(owner, address) +
@@ -332,6 +338,12 @@ void show_mbarriers(Block& block, int thread) {
   if (block.engines == nullptr) return;
   for (const auto& barrier : mbarriers_of(block).all)
     barrier->is_visible |= is_ordered(block, block[thread], thread, barrier->initialised);
+}
+
+bool has_waited_for_copy(Block& block, int agent, std::uint32_t clock) {
+  return std::ranges::any_of(mbarriers_of(block).all, [&](const auto& barrier) {
+    return barrier->agent == agent && barrier->waited_clock >= clock;
+  });
 }
 
 void end_mbarriers(Block& block) {

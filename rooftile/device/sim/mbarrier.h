@@ -79,6 +79,9 @@ MbarrierState& generic_barrier(Block& owner, std::uint32_t address, const char* 
 void arrive_for(Block& owner, MbarrierState& barrier, const Knowledge& known, Runnable issuer,
                 std::uint32_t pc);
 
+/// Whether a thread of the block has waited for what that agent of it copied by then.
+[[nodiscard]] bool has_waited_for_copy(Block& block, int agent, std::uint32_t clock);
+
 /// A proxy fence of the thread: the barriers whose init it knows of are visible to copies.
 void show_mbarriers(Block& block, int thread);
 
