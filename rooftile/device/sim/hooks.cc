@@ -196,6 +196,17 @@ bool on_access(std::uint64_t address, std::uint32_t bytes, bool is_write, std::u
   return true;
 }
 
+void on_range(const void* address, std::size_t bytes, std::uint32_t each, bool is_write,
+              std::uint32_t pc) {
+  const auto begin = reinterpret_cast<std::uint64_t>(address);
+  Worker* const self = worker();
+  if (self != nullptr && !is_write) self->copied = {begin, begin + bytes};
+  for (std::size_t i = 0; i < bytes; i += each)
+    if (!on_access(begin + i, each, is_write, pc, is_write ? AccessOp::store : AccessOp::load))
+      abandon();
+  if (self != nullptr) self->copied = {};
+}
+
 }  // namespace rooftile::sim
 
 // A build with ThreadSanitizer has its hooks, and no simulator.
@@ -229,14 +240,10 @@ namespace {
 
 /// Of aggregates that no instruction copies at once, and of what is not aligned (packed structs,
 /// memcpy): word by word, as the GPU does, or in the largest pieces that are aligned.
-void on_range(void* address, std::size_t bytes, bool is_write, std::uint32_t pc) {
+void on_aggregate(void* address, std::size_t bytes, bool is_write, std::uint32_t pc) {
   constexpr std::uint64_t kWord = 4;
-  const rooftile::AccessOp op = is_write ? rooftile::AccessOp::store : rooftile::AccessOp::load;
-  const auto begin = reinterpret_cast<std::uint64_t>(address);
-  const std::uint64_t each = (begin | bytes | kWord) & -(begin | bytes | kWord);
-  for (std::uint64_t i = 0; i < bytes; i += each)
-    if (!rooftile::sim::on_access(begin + i, static_cast<std::uint32_t>(each), is_write, pc, op))
-      rooftile::sim::abandon();
+  const std::uint64_t all = reinterpret_cast<std::uint64_t>(address) | bytes | kWord;
+  rooftile::sim::on_range(address, bytes, static_cast<std::uint32_t>(all & -all), is_write, pc);
 }
 
 }  // namespace
@@ -254,10 +261,10 @@ ROOFTILE_HOOKS(4)
 ROOFTILE_HOOKS(8)
 ROOFTILE_HOOKS(16)
 void __tsan_read_range(void* address, std::size_t bytes) {
-  on_range(address, bytes, false, ROOFTILE_SIM_PC);
+  on_aggregate(address, bytes, false, ROOFTILE_SIM_PC);
 }
 void __tsan_write_range(void* address, std::size_t bytes) {
-  on_range(address, bytes, true, ROOFTILE_SIM_PC);
+  on_aggregate(address, bytes, true, ROOFTILE_SIM_PC);
 }
 // The guards of function-local statics, which tables of kernels have.
 char __tsan_atomic8_load(const volatile char* address, int) {

@@ -332,6 +332,7 @@ struct Worker {
     std::uint64_t begin = 1, end = 0;
   };
   std::array<Hit, 4> allocations{};
+  Hit copied{};  // the struct that is read now
   std::uint32_t next_allocation = 0;
   [[nodiscard]] bool hits_again(std::uint64_t address, std::uint64_t bytes) const {
     return std::ranges::any_of(allocations, [=](const Hit& hit) {
@@ -425,6 +426,9 @@ void volatile_access(const void* address, std::uint32_t bytes, bool is_write, st
 /// be carried out. `is_volatile`: strong, as atomics are, though it counts as what it is.
 bool on_access(std::uint64_t address, std::uint32_t bytes, bool is_write, std::uint32_t pc,
                AccessOp op, bool is_volatile = false);
+/// A struct or other range, in pieces of `each` bytes.
+void on_range(const void* address, std::size_t bytes, std::uint32_t each, bool is_write,
+              std::uint32_t pc);
 
 // --- atomics (atomics.cc)
 /// Replaces the number at `address` by what `op` makes of it and `value`, atomically; returns the
