@@ -239,6 +239,38 @@ TEST(SimCore, LaunchesThatOverlapMustWait) {
   }
 }
 
+// The first of these launches writes `data`, the last adds to it, those between touch none of it.
+TEST(SimCore, LaunchesOverlapThoseFurtherAheadThatNobodyWaitedFor) {
+  for (const SimOptions& options : schedules(2)) {
+    Simulated sim;
+    sim.device->set_options(options);
+    float* data = sim.memory(ramp(64));
+    float* other = sim.memory(ramp(64));
+    const LaunchShape plain{{1}, {64}};
+    LaunchShape overlapping = plain;
+    overlapping.programmatic_overlap = true;
+    const auto is_right = [&](const std::vector<std::string>& between, const std::string& last,
+                              float* touched) {
+      launch(*sim.stream, find_kernel(core_kernels, "behind<1>"), plain, data);
+      for (const std::string& kernel : between)
+        launch(*sim.stream, find_kernel(core_kernels, kernel), overlapping, other);
+      const SimLaunch done = sim.run(core_kernels, last, overlapping, touched);
+      EXPECT_EQ(done.findings.empty(), !has(done, missing_wait)) << findings(done);
+      return done.findings.empty();
+    };
+    const std::string waits = "behind<0>", does_not_wait = "behind<1>";
+    EXPECT_FALSE(is_right({"between<0>"}, waits, data));
+    EXPECT_TRUE(is_right({"between<0>"}, waits, other));
+    EXPECT_TRUE(is_right({"between<1>"}, waits, data));
+    EXPECT_TRUE(is_right({"between<2>"}, waits, data));
+    EXPECT_TRUE(is_right({"between<1>"}, does_not_wait, data));
+    EXPECT_FALSE(is_right({"between<1>"}, does_not_wait, other));
+    EXPECT_FALSE(is_right({"between<2>"}, does_not_wait, data));
+    EXPECT_FALSE(is_right({"between<0>", "between<1>"}, waits, data));
+    EXPECT_TRUE(is_right({"between<1>", "between<1>"}, waits, data));
+  }
+}
+
 TEST(SimCore, TrapsEndTheLaunchAndTheDeviceGoesOn) {
   Simulated sim;
   const float* in = sim.memory(ramp(32));

@@ -77,6 +77,7 @@ void Block::start(Cluster& in, std::uint32_t rank_in_cluster, std::uint32_t numb
   barrier_waiting.clear();
   for (NamedBarrier& barrier : named) barrier = NamedBarrier{};
   grid_waits.clear();
+  lets_next_begin = false;
   read_sets_used = actors_used_ = 0;
   free_read_sets.clear();
   engines.reset();

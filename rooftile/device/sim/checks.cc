@@ -133,20 +133,30 @@ bool is_padding(const Check& check, std::uint64_t address) {
              where(check, address) + ", which nothing has written");
 }
 
-/// What the kernel ahead did with the cell, when this launch may overlap it.
+/// What kernels ahead did with the cell that may still run.
 [[gnu::noinline]] void check_grid_ahead(const Check& check, const Cell& cell,
                                         std::uint64_t address) {
-  const bool is_written = cell.write.launch() == check.ahead;
-  const bool is_read = check.access.is_write && cell.read.launch() == check.ahead;
-  if (!is_written && !is_read) return;
-  if (knows_grid_ahead(check.observer, check.access.thread)) return;
+  const GridsAhead& ahead = check.observer.worker.launch.ahead;
+  const auto is_of = [](Epoch epoch, std::uint32_t oldest, std::uint32_t end) {
+    return oldest != 0 && epoch.launch() >= oldest && epoch.launch() < end;
+  };
+  const auto is_touched = [&](std::uint32_t oldest, std::uint32_t end) {
+    return is_of(cell.write, oldest, end) ||
+           (check.access.is_write && is_of(cell.read, oldest, end));
+  };
+  if (!is_touched(ahead.before_wait, check.launch)) return;
+  const bool has_waited = knows_grid_ahead(check.observer, check.access.thread);
+  if (has_waited && !is_touched(ahead.after_wait, check.launch - 1)) return;
   const std::uint32_t pc = check.access.pc;
   if (!is_new_finding(FindingKind::missing_wait, pc, 0)) return;
+  const bool is_written = is_of(cell.write, ahead.before_wait, check.launch);
   report(FindingKind::missing_wait, pc, 0,
          describe_actor(check.access.block(), check.access.actor) +
-             (check.access.is_write ? " writes " : " reads ") + where(check, address) +
-             ", which the kernel ahead " + (is_written ? "writes" : "reads") +
-             ": it may still run, no griddepcontrol.wait comes before");
+             (check.access.is_write ? " writes " : " reads ") + where(check, address) + ", which " +
+             (has_waited ? "a kernel further ahead " : "the kernel ahead ") +
+             (is_written ? "writes" : "reads") + ": it may still run, " +
+             (has_waited ? "for which the one between has called no griddepcontrol.wait"
+                         : "no griddepcontrol.wait comes before"));
 }
 
 [[gnu::cold, gnu::noinline]] void report_no_proxy_fence(const Check& check, std::uint64_t address,
@@ -332,7 +342,7 @@ void check_cells(Check& check, Shadow& shadow, std::uint64_t offset, std::uint64
       if (check.owner != nullptr) {
         forget_earlier_blocks(check, cell);
         if (!check.access.is_write && cell.write.bits == 0) report_uninitialised(check, at);
-      } else if (check.ahead != 0) {
+      } else if (check.overlaps) {
         check_grid_ahead(check, cell, at);
       }
       if (check.access.is_write)
@@ -401,7 +411,7 @@ Check::Check(const AccessCheck& of, Block* owner_of_shared)
       thread(observer[of.thread]),
       owner(owner_of_shared),
       launch(observer.worker.launch.serial),
-      ahead(observer.worker.launch.ahead),
+      overlaps(observer.worker.launch.ahead.before_wait != 0),
       now(now_of(of)) {}
 
 void check_access(Check& check, std::uint64_t address, std::uint64_t bytes) {

@@ -34,7 +34,7 @@ struct Check {
   const Thread& thread;
   Block* owner;  // of shared memory; null: global memory
   std::uint32_t launch;
-  std::uint32_t ahead;  // the launch that it may overlap; 0: none
+  bool overlaps;  // launches ahead may still run
   Epoch now;
   Epoch known_write{~std::uint64_t{0}};  // the last that was found to come before these accesses
 };

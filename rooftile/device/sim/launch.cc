@@ -161,7 +161,9 @@ SimLaunch run_launch(Launch& launch) {
   const std::scoped_lock lock(machine_mutex());
   const auto start = std::chrono::steady_clock::now();
   launch.serial = next_launch_serial();
-  launch.ahead = launch.may_overlap ? launch.serial - 1 : 0;
+  static GridsAhead ahead_of_next;
+  // Serials that begin anew say nothing of the launches before.
+  launch.ahead = launch.may_overlap && launch.serial != 1 ? ahead_of_next : GridsAhead{};
   launch.global_shadow = &global_shadow();
   GlobalMemory& memory = GlobalMemory::get();
   memory.clear_touched();
@@ -181,6 +183,7 @@ SimLaunch run_launch(Launch& launch) {
   for (int i = 1; i < launch.workers; ++i) threads.emplace_back(work);
   work();
   for (std::thread& thread : threads) thread.join();
+  ahead_of_next = grids_ahead_of_next(launch);
   launch.counters[SimCounter::global_read_sectors_unique] = memory.touched_sectors(false);
   launch.counters[SimCounter::global_written_sectors_unique] = memory.touched_sectors(true);
   SimLaunch result{.kernel = launch.kernel.simulated->name,

@@ -190,6 +190,7 @@ struct Block {
   int barrier_result = 0;
   std::array<NamedBarrier, kNamedBarriers> named;
   std::vector<std::pair<int, std::uint32_t>> grid_waits;  // threads, and their clocks then
+  bool lets_next_begin = false;
   std::vector<std::unique_ptr<ReadSet>> read_sets;
   std::size_t read_sets_used = 0;
   std::vector<std::uint32_t> free_read_sets;  // of these
@@ -264,6 +265,12 @@ struct Published {
   std::unordered_map<std::uint64_t, Place> places;
 };
 
+/// Of the launches that may still run while another does, the serial of the oldest: until a thread
+/// has waited for the one ahead, and after that. 0: there is none.
+struct GridsAhead {
+  std::uint32_t before_wait = 0, after_wait = 0;
+};
+
 struct Launch {
   GpuKernel kernel;
   LaunchShape shape;
@@ -273,9 +280,11 @@ struct Launch {
   void** args = nullptr;  // in there
   void (*call)(void**) = nullptr;
   const Module* module = nullptr;
-  std::uint32_t serial = 1;           // of Epoch
-  bool may_overlap = false;           // the kernel ahead of it
-  std::uint32_t ahead = 0;            // that kernel's serial; 0: none that it may overlap
+  std::uint32_t serial = 1;  // of Epoch
+  bool may_overlap = false;  // the kernel ahead of it
+  GridsAhead ahead{};
+  // Some thread has waited for the kernel ahead; some block has, before it let the next one begin.
+  std::atomic<bool> has_waited{false}, holds_next{false};
   std::uint64_t resident_blocks = 1;  // that the device holds at once
   Shadow* global_shadow = nullptr;
   L2Cache* l2 = nullptr;
@@ -420,6 +429,8 @@ void volatile_access(const void* address, std::uint32_t bytes, bool is_write, st
 // --- launches that overlap (grid_dependency.cc)
 /// Whether the thread has waited for the kernel ahead, or comes after one that has.
 [[nodiscard]] bool knows_grid_ahead(Block& observer, int thread);
+/// For a launch that may overlap this one, which has been run.
+[[nodiscard]] GridsAhead grids_ahead_of_next(const Launch& launch);
 
 // --- accesses of memory (hooks.cc)
 /// A load or store of the current thread: checked (checks.h), logged, counted. False: it must not
