@@ -75,7 +75,7 @@ struct Place {
   std::uint64_t offset;  // in it
 };
 
-Place place_of(const Check& check, std::uint64_t address) {
+[[gnu::always_inline]] inline Place place_of(const Check& check, std::uint64_t address) {
   const Worker& self = check.observer.worker;
   if (check.owner == nullptr) return {*self.launch.global_shadow, address - self.memory.base()};
   Block& owner = *check.owner;
@@ -171,7 +171,7 @@ bool is_padding(const Check& check, std::uint64_t address) {
 
 /// Written by a thread, read or written by an engine: between the two must be the proxy fence of
 /// some thread. (What a thread has only read, an engine may write without.)
-bool check_proxy(const Check& check, std::uint64_t address, const Cell& cell) {
+[[gnu::noinline]] bool check_proxy(const Check& check, std::uint64_t address, const Cell& cell) {
   if (is_engine(cell.write.actor()) || is_fenced(check, cell.write)) return true;
   report_no_proxy_fence(check, address, cell);
   return false;
@@ -214,21 +214,28 @@ void add_reader(const Check& check, Cell& cell) {
   cell.read_pc = access.pc;
 }
 
-/// From now on the last atomic hides the plain store before it.
-void forget_store(Cell& cell) {
+/// Another access than an atomic's comes: the last atomic takes the place of the store before it.
+[[gnu::cold, gnu::noinline]] void forget_store(const Check& check, Cell& cell,
+                                               std::uint64_t address) {
+  if (check.access.is_strong && !is_before(check, cell.write, Reach::seen))
+    report_race(check, address, cell.write, cell.write_pc, true);
   cell.write = cell.read;
   cell.write_pc = cell.read_pc;
   cell.read = {};
 }
 
+/// Atomics do not race with each other, but with a plain store before them: it stays.
+[[gnu::noinline]] void write_atomically(const Check& check, Cell& cell) {
+  const bool is_behind_store = cell.write.launch() == check.launch && !cell.write.is_strong();
+  (is_behind_store ? cell.read : cell.write) = check.now;
+  (is_behind_store ? cell.read_pc : cell.write_pc) = check.access.pc;
+  if (is_behind_store) cell.write.bits |= Epoch::kMany;
+}
+
 /// Whether nothing is wrong with a read of what this launch wrote.
 bool check_written(const Check& check, Cell& cell, std::uint64_t address) {
   const AccessCheck& access = check.access;
-  if (cell.write.is_many()) {
-    if (access.is_strong && !is_before(check, cell.write, Reach::seen))
-      report_race(check, address, cell.write, cell.write_pc, true);
-    forget_store(cell);
-  }
+  if (cell.write.is_many()) forget_store(check, cell, address);
   if (!(access.is_strong && cell.write.is_strong()) && !is_before(check, cell.write, Reach::seen)) {
     report_race(check, address, cell.write, cell.write_pc, true);
     return false;
@@ -275,10 +282,9 @@ void check_readers(const Check& check, Cell& cell, std::uint64_t address) {
 
 void check_write(const Check& check, Cell& cell, std::uint64_t address) {
   const AccessCheck& access = check.access;
-  const bool is_written = cell.write.launch() == check.launch;
-  if (is_written && cell.write.is_many() && !access.is_strong) forget_store(cell);
   const bool both_strong = access.is_strong && cell.write.is_strong();
-  if (is_written && !both_strong) {
+  if (cell.write.launch() == check.launch && !both_strong) {
+    if (cell.write.is_many() && !access.is_strong) forget_store(check, cell, address);
     if (!is_before(check, cell.write, Reach::seen))
       report_race(check, address, cell.write, cell.write_pc, true);
     else if (access.is_async_proxy)
@@ -292,14 +298,8 @@ void check_write(const Check& check, Cell& cell, std::uint64_t address) {
   }
   if (check.owner != nullptr && cell.read.is_many() && cell.read.launch() == check.launch)
     check.owner->free_read_sets.push_back(cell.read.clock());
-  // Atomics do not race with each other, but with a plain store before them: it stays.
-  if (access.is_strong && is_written && !cell.write.is_strong()) {
-    cell.write.bits |= Epoch::kMany;
-    cell.read = check.now;
-    cell.read_pc = access.pc;
-    return;
-  }
   cell.read = {};
+  if (access.is_strong) return write_atomically(check, cell);
   cell.write = check.now;
   cell.write_pc = access.pc;
 }
