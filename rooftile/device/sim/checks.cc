@@ -19,8 +19,6 @@ namespace {
 /// In place of the actor: there were several, of several blocks.
 constexpr int kSeveralBlocks = kActors;
 
-constexpr std::uint64_t kWordBytes = 4;
-
 bool is_engine(int actor) { return actor >= kMaxThreads && actor != kSeveralBlocks; }
 
 /// Engines are known by the threads that waited for them, and an engine's work is ordered behind
@@ -68,61 +66,6 @@ std::string who(const Check& check, Epoch epoch) {
                      source_line(earlier_pc) + ", and nothing orders the two";
   if (kind == FindingKind::missing_wait) text += ": the asynchronous operation was not waited for";
   report(kind, pc, earlier_pc, std::move(text));
-}
-
-struct Place {
-  Shadow& shadow;
-  std::uint64_t offset;  // in it
-};
-
-[[gnu::always_inline]] inline Place place_of(const Check& check, std::uint64_t address) {
-  const Worker& self = check.observer.worker;
-  if (check.owner == nullptr) return {*self.launch.global_shadow, address - self.memory.base()};
-  Block& owner = *check.owner;
-  const std::uint64_t from_dynamic = address - reinterpret_cast<std::uint64_t>(owner.shared);
-  if (from_dynamic < kSharedBytes) return {owner.dynamic_shadow, from_dynamic};
-  const std::uint8_t* statics = self.block == &owner ? self.statics : owner.statics.data();
-  return {owner.static_shadow, address - reinterpret_cast<std::uint64_t>(statics)};
-}
-
-ShadowPage::Range word_at(const Check& check, std::uint64_t address) {
-  const Place place = place_of(check, address);
-  return place.shadow.page(place.offset).cells(place.offset % kShadowPageBytes, kWordBytes);
-}
-
-bool is_partly_written(const Check& check, std::uint64_t word) {
-  if (check.owner == nullptr) {
-    const GlobalMemory& memory = check.observer.worker.memory;
-    for (std::uint64_t i = 0; i < kWordBytes; ++i)
-      if (memory.is_initialised(word + i, 1)) return true;
-    return false;
-  }
-  const ShadowPage::Range cells = word_at(check, word);
-  return std::any_of(cells.first, cells.first + cells.count,
-                     [&](const Cell& cell) { return cell.write.launch() == check.launch; });
-}
-
-bool is_written_at_once(const Check& check, std::uint64_t first, std::uint64_t second) {
-  const Cell& one = *word_at(check, first).first;
-  const Cell& other = *word_at(check, second).first;
-  return one.write.bits != 0 && one.write.bits == other.write.bits &&
-         one.write_pc == other.write_pc;
-}
-
-/// What was not written of a struct that is copied whole may be padding: beside written bytes of
-/// the same word; or half of eight bytes, in a struct with members of eight, which one store wrote.
-bool is_padding(const Check& check, std::uint64_t address) {
-  const Worker::Hit& copied = check.observer.worker.copied;
-  if (address < copied.begin || address >= copied.end) return false;
-  const std::uint64_t word = address & ~(kWordBytes - 1);
-  if (is_partly_written(check, word)) return true;
-  const std::uint64_t other = word ^ kWordBytes;
-  if (other < copied.begin || other >= copied.end || !is_partly_written(check, other)) return false;
-  constexpr std::uint64_t kMember = 2 * kWordBytes;
-  for (std::uint64_t at = (copied.begin + kMember - 1) & ~(kMember - 1); at + kMember <= copied.end;
-       at += kMember)
-    if (is_written_at_once(check, at, at + kWordBytes)) return true;
-  return false;
 }
 
 [[gnu::cold, gnu::noinline]] void report_uninitialised(const Check& check, std::uint64_t address) {
@@ -418,7 +361,7 @@ void check_access(Check& check, std::uint64_t address, std::uint64_t bytes) {
   Block& owner = *check.owner;
   if (&owner != &check.observer && check.access.actor == check.access.thread)
     note_remote_access(check.access, owner, address);
-  const Place place = place_of(check, address);
+  const ShadowPlace place = shadow_place(check, address);
   check_cells(check, place.shadow, place.offset, address, bytes);
 }
 

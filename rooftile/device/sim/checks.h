@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "rooftile/device/sim/clocks.h"
+#include "rooftile/device/sim/global_memory.h"
 #include "rooftile/device/sim/machine.h"
 
 namespace rooftile::sim {
@@ -39,6 +40,26 @@ struct Check {
   Epoch known_write{~std::uint64_t{0}};  // the last that was found to come before these accesses
 };
 
+/// Where the cells of an address are.
+struct ShadowPlace {
+  Shadow& shadow;
+  std::uint64_t offset;
+};
+
+[[gnu::always_inline]] inline ShadowPlace shadow_place(const Check& check, std::uint64_t address) {
+  const Worker& self = check.observer.worker;
+  if (check.owner == nullptr) return {*self.launch.global_shadow, address - self.memory.base()};
+  Block& owner = *check.owner;
+  const std::uint64_t from_dynamic = address - reinterpret_cast<std::uint64_t>(owner.shared);
+  if (from_dynamic < kSharedBytes) return {owner.dynamic_shadow, from_dynamic};
+  const std::uint8_t* statics = self.block == &owner ? self.statics : owner.statics.data();
+  return {owner.static_shadow, address - reinterpret_cast<std::uint64_t>(statics)};
+}
+
+/// Whether an unwritten byte may be padding of the struct that is copied (padding.cc): beside
+/// written ones of its word; or half of eight bytes, in a struct with members of eight, which one
+/// store wrote.
+[[nodiscard]] bool is_padding(const Check& check, std::uint64_t address);
 /// Whether the asynchronous proxy may see what a thread wrote there (proxy_fences.cc).
 [[nodiscard]] bool is_fenced(const Check& check, Epoch write);
 
