@@ -105,6 +105,39 @@ __global__ void exchange(int* out) {
   if (kFault != block_leaves) cluster_sync();
 }
 
+/// The first block sends 64 numbers to the second, which ends when it has them. 1: in one copy from
+/// shared memory, which must last as long; 2 to 4: and the second says when, by an arrival, or at
+/// the cluster's barrier.
+template <int kHow>
+__global__ void send(int* out) {
+  __shared__ __align__(16) uint32_t mine[64];
+  __shared__ __align__(16) uint32_t theirs[64];
+  __shared__ Mbarrier full;
+  __shared__ Mbarrier is_sent;
+  if (threadIdx.x == 0) {
+    mbarrier_init(&full, 1);
+    mbarrier_init(&is_sent, 1);
+    fence_mbarrier_init();
+    if (cluster_rank() == 1) mbarrier_arrive_expect_tx(&full, 256);
+  }
+  mine[threadIdx.x] = threadIdx.x;
+  fence_proxy_async_shared();
+  cluster_sync();
+  if (cluster_rank() == 0) {
+    if (kHow == 0)
+      store_async(map_shared(&theirs[threadIdx.x], 1), mine[threadIdx.x], map_shared(&full, 1));
+    else if (threadIdx.x == 0)
+      bulk_copy_cluster(map_shared(theirs, 1), mine, 256, map_shared(&full, 1));
+    if (kHow == 2) mbarrier_wait(&is_sent, 0);
+  } else {
+    mbarrier_wait_cluster(&full, 0);
+    out[threadIdx.x] = static_cast<int>(theirs[threadIdx.x]);
+    if (kHow == 2 && threadIdx.x == 0) mbarrier_arrive_remote(map_shared(&is_sent, 0));
+  }
+  if (kHow == 3) cluster_sync();
+  if (kHow == 4) cluster_meet();
+}
+
 /// Both blocks add to a counter of block 0.
 __global__ void count_in_cluster(uint32_t* out) {
   __shared__ __align__(16) uint32_t sums[4];
@@ -135,11 +168,12 @@ __global__ void count_in_cluster(uint32_t* out) {
 
 #define DOUBLE_ALL(fault) \
   ROOFTILE_KERNEL_ENTRY(rooftile::bulk_test::double_all<rooftile::bulk_test::fault>)
+#define SEND(how) ROOFTILE_KERNEL_ENTRY(rooftile::bulk_test::send<how>)
 #define EXCHANGE(fault) \
   ROOFTILE_KERNEL_ENTRY(rooftile::bulk_test::exchange<rooftile::bulk_test::fault>)
 ROOFTILE_KERNEL_TABLE(bulk_kernels, DOUBLE_ALL(none), DOUBLE_ALL(no_wait), DOUBLE_ALL(odd_size),
                       DOUBLE_ALL(misaligned), DOUBLE_ALL(beyond_global), DOUBLE_ALL(no_proxy_fence),
                       DOUBLE_ALL(no_read_wait), ROOFTILE_KERNEL_ENTRY(rooftile::bulk_test::add_all),
                       EXCHANGE(none), EXCHANGE(no_wait), EXCHANGE(block_leaves),
-                      EXCHANGE(other_barrier),
+                      EXCHANGE(other_barrier), SEND(0), SEND(1), SEND(2), SEND(3), SEND(4),
                       ROOFTILE_KERNEL_ENTRY(rooftile::bulk_test::count_in_cluster))

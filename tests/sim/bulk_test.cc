@@ -79,6 +79,20 @@ TEST(BulkCluster, Exchange) {
                  exchange("other_barrier"), kPair, out.data());
 }
 
+TEST(BulkCluster, BlocksEndWhenTheirPartIsDone) {
+  const DeviceArray<int> out(std::vector<int>(64));
+  const auto send = [](int how) {
+    return "rooftile::bulk_test::send<" + std::to_string(how) + ">";
+  };
+  for (const int how : {0, 2, 3, 4}) expect_clean(bulk_kernels, send(how), kPair, out.data());
+  EXPECT_EQ(out.values(), counted<int>(64));
+  const std::vector<std::string> words{"mine + 0 of block (0,0,0)", "may have ended"};
+  expect_finding(FindingKind::out_of_bounds, words, bulk_kernels, send(1), kPair, out.data());
+  const DeviceArray<int> both(std::vector<int>(128));
+  expect_finding(FindingKind::out_of_bounds, words, bulk_kernels, exchange("block_leaves"), kPair,
+                 both.data());
+}
+
 TEST(BulkCluster, Reduce) {
   const DeviceArray<std::uint32_t> out(std::vector<std::uint32_t>(4));
   expect_clean(bulk_kernels, "rooftile::bulk_test::count_in_cluster", kPair, out.data());

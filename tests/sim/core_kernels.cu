@@ -202,6 +202,15 @@ __global__ void behind(float* data) {
   data[threadIdx.x] += 1;
 }
 
+// Between two others, of whose data it touches nothing. 0: without a wait; 1: with one; 2: after it
+// has let the next begin.
+template <int kHow>
+__global__ void between(float* other) {
+  if (kHow == 2) rooftile::launch_dependents();
+  if (kHow != 0) rooftile::wait_for_grid();
+  other[threadIdx.x] = 1;
+}
+
 // One thread waits for all.
 __global__ void behind_one(float* data) {
   if (threadIdx.x == 0) rooftile::wait_for_grid();
@@ -228,6 +237,16 @@ __global__ void histogram(const unsigned* in, unsigned* bins, int n) {
   if (threadIdx.x < 32) atomicAdd(&bins[threadIdx.x], local[threadIdx.x]);
 }
 
+// The number at `place` behind the start of a variable of three, with room around it.
+__global__ void beside(float* out, int place) {
+  alignas(64) __shared__ float others[3];
+  alignas(64) __shared__ float three[3];
+  if (threadIdx.x < 3) others[threadIdx.x] = three[threadIdx.x] = 1;
+  __syncthreads();
+  const float* const first = three;
+  if (threadIdx.x == 0) out[0] = first[place] + others[1];
+}
+
 // Threads that return early do not hold up a barrier.
 __global__ void leave_early(float* out, int stay) {
   if (static_cast<int>(threadIdx.x) >= stay) return;
@@ -251,4 +270,5 @@ ROOFTILE_KERNEL_TABLE(core_kernels, ENTRY(reverse<0>), ENTRY(reverse<1>), ENTRY(
                       ENTRY(in_place<0>), ENTRY(in_place<1>), ENTRY(in_place<2>),
                       ENTRY(in_common<0>), ENTRY(in_common<1>), ENTRY(in_common<2>),
                       ENTRY(behind<0>), ENTRY(behind<1>), ENTRY(behind<2>), ENTRY(behind_one),
-                      ENTRY(copy), ENTRY(stop), ENTRY(histogram), ENTRY(leave_early))
+                      ENTRY(between<0>), ENTRY(between<1>), ENTRY(between<2>), ENTRY(copy),
+                      ENTRY(stop), ENTRY(histogram), ENTRY(leave_early), ENTRY(beside))

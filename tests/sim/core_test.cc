@@ -202,6 +202,18 @@ TEST(SimCore, FindingsNameBlockThreadLineAndVariable) {
   EXPECT_NE(text.find("block (0,0,0) thread "), std::string::npos) << text;
 }
 
+TEST(SimCore, FindingsSayOnWhichSideOfAVariable) {
+  Simulated sim;
+  auto* out = sim.memory<float>(1);
+  const auto at = [&](int place) {
+    return findings(sim.run(core_kernels, "beside", {{1}, {32}}, out, place));
+  };
+  EXPECT_EQ(at(2), "");
+  EXPECT_NE(at(3).find("reads 4 bytes past the end of beside::three"), std::string::npos) << at(3);
+  EXPECT_NE(at(-1).find("reads 4 bytes before the start of beside::three"), std::string::npos)
+      << at(-1);
+}
+
 TEST(SimCore, LaunchesThatOverlapMustWait) {
   for (const SimOptions& options : schedules(4)) {
     Simulated sim;
@@ -224,6 +236,38 @@ TEST(SimCore, LaunchesThatOverlapMustWait) {
     const float one = 1;
     sim.device->copy_to_device(*sim.stream, data, &one, sizeof one);
     EXPECT_EQ(findings(sim.run(core_kernels, "behind<1>", overlapping, data)), "");
+  }
+}
+
+// The first of these launches writes `data`, the last adds to it, those between touch none of it.
+TEST(SimCore, LaunchesOverlapThoseFurtherAheadThatNobodyWaitedFor) {
+  for (const SimOptions& options : schedules(2)) {
+    Simulated sim;
+    sim.device->set_options(options);
+    float* data = sim.memory(ramp(64));
+    float* other = sim.memory(ramp(64));
+    const LaunchShape plain{{1}, {64}};
+    LaunchShape overlapping = plain;
+    overlapping.programmatic_overlap = true;
+    const auto is_right = [&](const std::vector<std::string>& between, const std::string& last,
+                              float* touched) {
+      launch(*sim.stream, find_kernel(core_kernels, "behind<1>"), plain, data);
+      for (const std::string& kernel : between)
+        launch(*sim.stream, find_kernel(core_kernels, kernel), overlapping, other);
+      const SimLaunch done = sim.run(core_kernels, last, overlapping, touched);
+      EXPECT_EQ(done.findings.empty(), !has(done, missing_wait)) << findings(done);
+      return done.findings.empty();
+    };
+    const std::string waits = "behind<0>", does_not_wait = "behind<1>";
+    EXPECT_FALSE(is_right({"between<0>"}, waits, data));
+    EXPECT_TRUE(is_right({"between<0>"}, waits, other));
+    EXPECT_TRUE(is_right({"between<1>"}, waits, data));
+    EXPECT_TRUE(is_right({"between<2>"}, waits, data));
+    EXPECT_TRUE(is_right({"between<1>"}, does_not_wait, data));
+    EXPECT_FALSE(is_right({"between<1>"}, does_not_wait, other));
+    EXPECT_FALSE(is_right({"between<2>"}, does_not_wait, data));
+    EXPECT_FALSE(is_right({"between<0>", "between<1>"}, waits, data));
+    EXPECT_TRUE(is_right({"between<1>", "between<1>"}, waits, data));
   }
 }
 

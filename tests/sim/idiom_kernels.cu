@@ -4,6 +4,7 @@
 #include "rooftile/tile/language.h"
 #include "rooftile/tile/ptx/cp_async.h"
 #include "rooftile/tile/ptx/fence.h"
+#include "rooftile/tile/ptx/load_store.h"
 #include "rooftile/tile/ptx/strong.h"
 
 #if ROOFTILE_DEVICE_CODE
@@ -120,12 +121,37 @@ __global__ void two_groups(const float* in, float* out) {
   cp_async_wait<0>();
 }
 
-// All blocks add to one row. 1: the first sets it to 0, and nothing orders the others behind that.
+// All blocks add to one row. 1, 2: the first sets it to 0, and nothing orders the others behind
+// that. 3: and reads it, before all of its own have added.
 template <int kFault>
 __global__ void add_to_row(const float* in, float* out, unsigned*, float*) {
   const unsigned t = threadIdx.x;
-  if (kFault == 1 && blockIdx.x == 0) out[t] = 0;
-  atomicAdd(&out[t], in[blockIdx.x * kThreads + t]);
+  if (kFault != 0 && blockIdx.x == 0) out[t] = 0;
+  if (kFault == 2) __syncthreads();
+  if (kFault != 3) atomicAdd(&out[t], in[blockIdx.x * kThreads + t]);
+  if (kFault != 3 || blockIdx.x != 0) return;
+  __syncthreads();
+  atomicAdd(&out[t], in[t]);
+  out[kThreads + t] = out[t ^ 1];
+}
+
+// Doubles a row, of which the threads read each other's numbers. 1, 2: as constant, what another
+// wrote, and a barrier lies between.
+template <int kFault>
+__global__ void double_row(const float* in, float* out, unsigned*, float*) {
+  const unsigned t = blockIdx.x * kThreads + threadIdx.x;
+  out[t] = 2 * (threadIdx.x % 2 == 0 ? __ldg(&in[t]) : load_constant(&in[t]));
+  __syncthreads();
+  const float next = kFault == 1   ? __ldg(&out[t ^ 1U])
+                     : kFault == 2 ? load_constant_kept(&out[t ^ 1U])
+                                   : out[t ^ 1U];
+  __syncthreads();
+  out[t] = next;
+}
+
+// Which block came when.
+__global__ void take_tickets(const float*, float* out, unsigned* count, float*) {
+  if (threadIdx.x == 0) out[blockIdx.x] = static_cast<float>(atomicAdd(count, 1u));
 }
 
 // A warp asks in a loop, without an acquire, whether another has come.
@@ -164,4 +190,6 @@ ROOFTILE_KERNEL_TABLE(idiom_kernels, ENTRY(last_block_adds<0>), ENTRY(last_block
                       ENTRY(running_sum<3>), ENTRY(in_turn<0>), ENTRY(in_turn<1>),
                       ENTRY(in_turn<2>), ENTRY(two_groups<0>), ENTRY(two_groups<1>),
                       ENTRY(never_written), ENTRY(asks_plainly), ENTRY(add_to_row<0>),
-                      ENTRY(add_to_row<1>))
+                      ENTRY(add_to_row<1>), ENTRY(add_to_row<2>), ENTRY(add_to_row<3>),
+                      ENTRY(take_tickets), ENTRY(double_row<0>), ENTRY(double_row<1>),
+                      ENTRY(double_row<2>))

@@ -3,6 +3,9 @@
 // host's own timing; faults are found under every schedule.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <set>
+
 #include "tests/sim/sim_test_support.h"
 
 extern const rooftile::KernelTable idiom_kernels;
@@ -29,7 +32,8 @@ struct Idiom {
   int faults;
 };
 constexpr Idiom kIdioms[] = {{"last_block_adds", 5}, {"rounds_of_grid", 5}, {"running_sum", 3},
-                             {"in_turn", 2},         {"two_groups", 1},     {"add_to_row", 1}};
+                             {"in_turn", 2},         {"two_groups", 1},     {"add_to_row", 3},
+                             {"double_row", 2}};
 
 std::string with_fault(const Idiom& idiom, int fault) {
   return std::string(idiom.kernel) + "<" + std::to_string(fault) + ">";
@@ -48,6 +52,38 @@ TEST(SimIdiom, FaultsAreFound) {
       for (const SimOptions& options : schedules(4))
         EXPECT_FALSE(run(options, with_fault(idiom, fault), kBlocks).findings.empty())
             << with_fault(idiom, fault) << ", " << text(options);
+}
+
+TEST(SimIdiom, AtomicsAreCalledSo) {
+  const std::string text = findings(run({}, "add_to_row<2>", kBlocks));
+  EXPECT_NE(text.find(" atomically writes "), std::string::npos) << text;
+  EXPECT_NE(text.find(" wrote at "), std::string::npos) << text;
+}
+
+std::vector<float> order_of_blocks(std::uint64_t seed, std::uint32_t blocks) {
+  Simulated sim;
+  SimOptions options{.order = SimOrder::random, .seed = seed};
+  options.os_threads = 1;
+  sim.device->set_options(options);
+  auto* out = sim.memory<float>(blocks);
+  const float* in = out;
+  sim.run(idiom_kernels, "take_tickets", {{blocks}, {32}}, in, out,
+          sim.memory(std::vector<unsigned>(1, 0)), out);
+  return sim.values(out, blocks);
+}
+
+TEST(SimIdiom, BlocksBeginInRandomOrders) {
+  for (const std::uint32_t blocks : {2u, 6u, 7u}) {
+    std::set<std::vector<float>> orders;
+    for (std::uint64_t seed = 1; seed <= 10; ++seed) {
+      std::vector<float> order = order_of_blocks(seed, blocks);
+      EXPECT_EQ(order, order_of_blocks(seed, blocks));
+      orders.insert(order);
+      std::sort(order.begin(), order.end());
+      for (std::uint32_t i = 0; i < blocks; ++i) EXPECT_EQ(order[i], static_cast<float>(i));
+    }
+    EXPECT_GE(orders.size(), 2u) << blocks;
+  }
 }
 
 // More threads of the host than it has processors: one that waits may not have looked again.

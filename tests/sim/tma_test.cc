@@ -199,7 +199,8 @@ TEST(TmaLoad, TooFewBytesExpected) {
   SumBoxes test;
   expect_some_finding(tma_kernels, SumBoxes::kernel("too_few_bytes"), kSum, test.map, test.garbage,
                       test.out.data());
-  test.expect("too_few_bytes", FindingKind::barrier_misuse, {"4096 bytes more than expected"});
+  test.expect("too_few_bytes", FindingKind::barrier_misuse,
+              {"thread 0: the mbarrier", "4096 bytes more than expected"});
 }
 TEST(TmaLoad, TooManyBytesExpected) {
   SumBoxes().expect("too_many_bytes", FindingKind::deadlock,

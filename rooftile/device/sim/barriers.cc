@@ -79,14 +79,14 @@ void release_waiting(Block& block, int except) {
 
 void join_threads(Block& block, const std::vector<std::uint16_t>& threads) {
   const std::uint32_t now = block.latest_clock++;
+  if (block.has_actors) share_engines(block, threads);
+  if (block.has_foreign) share_foreign(block, threads);
   join_fences(block, threads, now);
   for (const std::uint16_t t : threads) {
     Thread& thread = block[t];
     thread.floor = now;
     thread.clock = now + 1;
   }
-  if (block.has_actors) share_engines(block, threads);
-  if (block.has_foreign) share_foreign(block, threads);
 }
 
 int sync_block(BlockVote kind, int predicate) {

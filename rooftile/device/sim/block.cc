@@ -72,10 +72,12 @@ void Block::start(Cluster& in, std::uint32_t rank_in_cluster, std::uint32_t numb
     std::memset(shared, 0xff, static_cast<std::size_t>(launch.shape.dynamic_shared_bytes));
   latest_clock = 1;
   has_actors = has_foreign = has_fences = has_met_cluster = false;
+  has_remote_writes = has_proxy_fences = false;
   barrier_arrived = barrier_votes = 0;
   barrier_waiting.clear();
   for (NamedBarrier& barrier : named) barrier = NamedBarrier{};
   grid_waits.clear();
+  lets_next_begin = false;
   read_sets_used = actors_used_ = 0;
   free_read_sets.clear();
   engines.reset();

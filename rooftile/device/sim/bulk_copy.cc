@@ -95,6 +95,13 @@ Remote remote_of(void* destination, std::uint32_t bytes, void* barrier, const ch
   return {to, transaction, {to.owner, transaction.barrier->agent, transaction.clock, pc}};
 }
 
+void check_source(const Remote& remote, const SharedPlace& from, std::uint32_t bytes) {
+  check_shared(remote.actor, *from.owner, from.address, bytes, false);
+  if (remote.to.owner != from.owner && worker()->launch.options.check)
+    note_copy_source(*remote.to.owner, remote.actor.actor, remote.actor.clock, from.address,
+                     remote.actor.pc);
+}
+
 }  // namespace
 
 void bulk_load(void* destination, const void* source, std::uint32_t bytes, void* barrier,
@@ -149,7 +156,7 @@ void bulk_copy_cluster(void* destination, const void* source, std::uint32_t byte
   const SharedPlace from = own_source(source, bytes, what, pc);
   bulk_place(destination, bytes, what, "the destination", pc);
   const Remote remote = remote_of(destination, bytes, barrier, what, pc);
-  check_shared(remote.actor, *from.owner, from.address, bytes, false);
+  check_source(remote, from, bytes);
   check_shared(remote.actor, *remote.to.owner, remote.to.address, bytes, true);
   poison(*remote.to.owner, remote.to.address, bytes);
   issue(*worker()->block, [remote, from, bytes] {
@@ -168,7 +175,7 @@ void bulk_reduce_cluster(Atomic op, Number type, int element_bytes, void* destin
   const SharedPlace from = own_source(source, bytes, what, pc);
   bulk_place(destination, bytes, what, "the destination", pc);
   const Remote remote = remote_of(destination, bytes, barrier, what, pc);
-  check_shared(remote.actor, *from.owner, from.address, bytes, false);
+  check_source(remote, from, bytes);
   check_shared(remote.actor, *remote.to.owner, remote.to.address, bytes, true, true);
   issue(*worker()->block, [=] {
     reduce_numbers(op, type, element_bytes, window_pointer(*remote.to.owner, remote.to.address),

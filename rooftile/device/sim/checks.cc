@@ -8,6 +8,7 @@
 #include "rooftile/device/sim/checks.h"
 #include "rooftile/device/sim/global_memory.h"
 #include "rooftile/device/sim/machine.h"
+#include "rooftile/tile/sim/runtime.h"
 
 namespace rooftile::sim {
 namespace {
@@ -56,62 +57,65 @@ std::string who(const Check& check, Epoch epoch) {
       is_engine(earlier.actor()) && one_is_engine ? FindingKind::missing_wait : FindingKind::race;
   const std::uint32_t pc = check.access.pc;
   if (!is_new_finding(kind, pc, earlier_pc)) return;
-  const char* mine = check.access.is_write ? "writes" : "reads";
-  const char* theirs = was_write ? "wrote" : "read";
-  std::string text = describe_actor(check.access.block(), check.access.actor) + " " + mine + " " +
-                     where(check, address) + ", which " + who(check, earlier) + " " + theirs +
-                     " at " + source_line(earlier_pc) + ", and nothing orders the two";
+  const std::string mine = std::string(check.access.is_strong ? " atomically" : "") +
+                           (check.access.is_write ? " writes " : " reads ");
+  const std::string theirs =
+      std::string(earlier.is_strong() ? " atomically" : "") + (was_write ? " wrote" : " read");
+  std::string text = describe_actor(check.access.block(), check.access.actor) + mine +
+                     where(check, address) + ", which " + who(check, earlier) + theirs + " at " +
+                     source_line(earlier_pc) + ", and nothing orders the two";
   if (kind == FindingKind::missing_wait) text += ": the asynchronous operation was not waited for";
   report(kind, pc, earlier_pc, std::move(text));
 }
 
 [[gnu::cold, gnu::noinline]] void report_uninitialised(const Check& check, std::uint64_t address) {
+  if (is_padding(check, address)) return;
   if (!is_new_finding(FindingKind::uninitialised, check.access.pc, 0)) return;
   report(FindingKind::uninitialised, check.access.pc, 0,
          describe_actor(check.access.block(), check.access.actor) + " reads " +
              where(check, address) + ", which nothing has written");
 }
 
-/// What the kernel ahead did with the cell, when this launch may overlap it.
+/// What kernels ahead did with the cell that may still run.
 [[gnu::noinline]] void check_grid_ahead(const Check& check, const Cell& cell,
                                         std::uint64_t address) {
-  const bool is_written = cell.write.launch() == check.ahead;
-  const bool is_read = check.access.is_write && cell.read.launch() == check.ahead;
-  if (!is_written && !is_read) return;
-  if (knows_grid_ahead(check.observer, check.access.thread)) return;
+  const GridsAhead& ahead = check.observer.worker.launch.ahead;
+  const auto is_of = [](Epoch epoch, std::uint32_t oldest, std::uint32_t end) {
+    return oldest != 0 && epoch.launch() >= oldest && epoch.launch() < end;
+  };
+  const auto is_touched = [&](std::uint32_t oldest, std::uint32_t end) {
+    return is_of(cell.write, oldest, end) ||
+           (check.access.is_write && is_of(cell.read, oldest, end));
+  };
+  if (!is_touched(ahead.before_wait, check.launch)) return;
+  const bool has_waited = knows_grid_ahead(check.observer, check.access.thread);
+  if (has_waited && !is_touched(ahead.after_wait, check.launch - 1)) return;
   const std::uint32_t pc = check.access.pc;
   if (!is_new_finding(FindingKind::missing_wait, pc, 0)) return;
+  const bool is_written = is_of(cell.write, ahead.before_wait, check.launch);
   report(FindingKind::missing_wait, pc, 0,
          describe_actor(check.access.block(), check.access.actor) +
-             (check.access.is_write ? " writes " : " reads ") + where(check, address) +
-             ", which the kernel ahead " + (is_written ? "writes" : "reads") +
-             ": it may still run, no griddepcontrol.wait comes before");
+             (check.access.is_write ? " writes " : " reads ") + where(check, address) + ", which " +
+             (has_waited ? "a kernel further ahead " : "the kernel ahead ") +
+             (is_written ? "writes" : "reads") + ": it may still run, " +
+             (has_waited ? "for which the one between has called no griddepcontrol.wait"
+                         : "no griddepcontrol.wait comes before"));
 }
 
 [[gnu::cold, gnu::noinline]] void report_no_proxy_fence(const Check& check, std::uint64_t address,
                                                         const Cell& cell) {
   if (!is_new_finding(FindingKind::missing_fence, check.access.pc, cell.write_pc)) return;
   report(FindingKind::missing_fence, check.access.pc, cell.write_pc,
-         describe_actor(check.access.block(), check.access.actor) + " reads " +
-             where(check, address) + " through the asynchronous proxy, which " +
-             who(check, cell.write) + " wrote at " + source_line(cell.write_pc) +
-             " without fence.proxy.async after it");
+         describe_actor(check.access.block(), check.access.actor) +
+             (check.access.is_write ? " writes " : " reads ") + where(check, address) +
+             " through the asynchronous proxy, which " + who(check, cell.write) + " wrote at " +
+             source_line(cell.write_pc) + ": no fence.proxy.async comes between");
 }
 
-/// Written by a thread, read by an engine: the writer's proxy fence, or one of the thread that
-/// issued the engine's work after it knew of the write.
-bool check_proxy(const Check& check, std::uint64_t address, const Cell& cell) {
-  const Epoch write = cell.write;
-  if (is_engine(write.actor())) return true;
-  if (write.block() == check.observer.number % Epoch::kBlocks) {
-    const Thread& writer = check.observer[write.actor()];
-    if (write.clock() <= writer.proxy_clock) return true;
-    if (write.clock() <= check.thread.proxy_floor) return true;
-    if (write.actor() == check.access.thread && write.clock() <= check.thread.proxy_clock)
-      return true;
-  } else if (check.thread.proxy_clock != 0) {
-    return true;  // another block's, and the issuer has fenced (after it learned of it: not known)
-  }
+/// Written by a thread, read or written by an engine: between the two must be the proxy fence of
+/// some thread. (What a thread has only read, an engine may write without.)
+[[gnu::noinline]] bool check_proxy(const Check& check, std::uint64_t address, const Cell& cell) {
+  if (is_engine(cell.write.actor()) || is_fenced(check, cell.write)) return true;
   report_no_proxy_fence(check, address, cell);
   return false;
 }
@@ -153,9 +157,28 @@ void add_reader(const Check& check, Cell& cell) {
   cell.read_pc = access.pc;
 }
 
+/// Another access than an atomic's comes: the last atomic takes the place of the store before it.
+[[gnu::cold, gnu::noinline]] void forget_store(const Check& check, Cell& cell,
+                                               std::uint64_t address) {
+  if (check.access.is_strong && !is_before(check, cell.write, Reach::seen))
+    report_race(check, address, cell.write, cell.write_pc, true);
+  cell.write = cell.read;
+  cell.write_pc = cell.read_pc;
+  cell.read = {};
+}
+
+/// Atomics do not race with each other, but with a plain store before them: it stays.
+[[gnu::noinline]] void write_atomically(const Check& check, Cell& cell) {
+  const bool is_behind_store = cell.write.launch() == check.launch && !cell.write.is_strong();
+  (is_behind_store ? cell.read : cell.write) = check.now;
+  (is_behind_store ? cell.read_pc : cell.write_pc) = check.access.pc;
+  if (is_behind_store) cell.write.bits |= Epoch::kMany;
+}
+
 /// Whether nothing is wrong with a read of what this launch wrote.
-bool check_written(const Check& check, const Cell& cell, std::uint64_t address) {
+bool check_written(const Check& check, Cell& cell, std::uint64_t address) {
   const AccessCheck& access = check.access;
+  if (cell.write.is_many()) forget_store(check, cell, address);
   if (!(access.is_strong && cell.write.is_strong()) && !is_before(check, cell.write, Reach::seen)) {
     report_race(check, address, cell.write, cell.write_pc, true);
     return false;
@@ -185,8 +208,9 @@ void check_readers(const Check& check, Cell& cell, std::uint64_t address) {
   if (check.owner == nullptr) {
     const bool is_own = cell.read.actor() != kSeveralBlocks &&
                         cell.read.block() == check.observer.number % Epoch::kBlocks;
-    const bool is_known = is_own ? cell.read.clock() <= check.thread.floor || check.thread.actors
-                                 : check.thread.foreign != nullptr;
+    const bool is_known =
+        is_own ? cell.read.clock() <= check.thread.floor || check.thread.actors
+               : check.thread.foreign != nullptr && check.thread.foreign->has_synchronised();
     if (!is_known)
       report_race(check, address, {cell.read.bits & ~Epoch::kMany}, cell.read_pc, false);
     return;
@@ -202,9 +226,13 @@ void check_readers(const Check& check, Cell& cell, std::uint64_t address) {
 void check_write(const Check& check, Cell& cell, std::uint64_t address) {
   const AccessCheck& access = check.access;
   const bool both_strong = access.is_strong && cell.write.is_strong();
-  if (cell.write.launch() == check.launch && !both_strong &&
-      !is_before(check, cell.write, Reach::seen))
-    report_race(check, address, cell.write, cell.write_pc, true);
+  if (cell.write.launch() == check.launch && !both_strong) {
+    if (cell.write.is_many() && !access.is_strong) forget_store(check, cell, address);
+    if (!is_before(check, cell.write, Reach::seen))
+      report_race(check, address, cell.write, cell.write_pc, true);
+    else if (access.is_async_proxy)
+      check_proxy(check, address, cell);
+  }
   if (cell.read.launch() == check.launch && !(access.is_strong && cell.read.is_strong())) {
     if (cell.read.is_many())
       check_readers(check, cell, address);
@@ -214,9 +242,7 @@ void check_write(const Check& check, Cell& cell, std::uint64_t address) {
   if (check.owner != nullptr && cell.read.is_many() && cell.read.launch() == check.launch)
     check.owner->free_read_sets.push_back(cell.read.clock());
   cell.read = {};
-  // Who does not know of a thread's plain store races with it, though an atomic of that thread came
-  // after: where it released nothing in between, the store stays.
-  if (access.is_strong && cell.write.bits == (check.now.bits & ~Epoch::kStrong)) return;
+  if (access.is_strong) return write_atomically(check, cell);
   cell.write = check.now;
   cell.write_pc = access.pc;
 }
@@ -259,7 +285,7 @@ void check_cells(Check& check, Shadow& shadow, std::uint64_t offset, std::uint64
       if (check.owner != nullptr) {
         forget_earlier_blocks(check, cell);
         if (!check.access.is_write && cell.write.bits == 0) report_uninitialised(check, at);
-      } else if (check.ahead != 0) {
+      } else if (check.overlaps) {
         check_grid_ahead(check, cell, at);
       }
       if (check.access.is_write)
@@ -304,6 +330,22 @@ Epoch now_of(const AccessCheck& access) {
   return now;
 }
 
+[[gnu::cold, gnu::noinline]] void report_constant(std::uint64_t address, const Cell& cell,
+                                                  std::uint32_t pc) {
+  if (!is_new_finding(FindingKind::race, pc, cell.write_pc)) return;
+  Block& block = *worker()->block;
+  const AccessCheck access{.observer = &block,
+                           .thread = worker()->thread,
+                           .actor = worker()->thread,
+                           .clock = worker()->current().clock,
+                           .pc = pc};
+  const Check check(access, nullptr);
+  report(FindingKind::race, pc, cell.write_pc,
+         describe_here() + " reads " + where(check, address) +
+             " as constant (ld.global.nc), which " + who(check, cell.write) + " wrote at " +
+             source_line(cell.write_pc) + ", in the same kernel: no barrier orders the two");
+}
+
 }  // namespace
 
 Check::Check(const AccessCheck& of, Block* owner_of_shared)
@@ -312,7 +354,7 @@ Check::Check(const AccessCheck& of, Block* owner_of_shared)
       thread(observer[of.thread]),
       owner(owner_of_shared),
       launch(observer.worker.launch.serial),
-      ahead(observer.worker.launch.ahead),
+      overlaps(observer.worker.launch.ahead.before_wait != 0),
       now(now_of(of)),
       known_write(of.known_write) {}
 
@@ -320,15 +362,8 @@ void check_access(Check& check, std::uint64_t address, std::uint64_t bytes) {
   Block& owner = *check.owner;
   if (&owner != &check.observer && check.access.actor == check.access.thread)
     note_remote_access(check.access, owner, address);
-  const std::uint64_t from_dynamic = address - reinterpret_cast<std::uint64_t>(owner.shared);
-  if (from_dynamic < kSharedBytes) {
-    check_cells(check, owner.dynamic_shadow, from_dynamic, address, bytes);
-    return;
-  }
-  const std::uint8_t* statics =
-      owner.worker.block == &owner ? owner.worker.statics : owner.statics.data();
-  check_cells(check, owner.static_shadow, address - reinterpret_cast<std::uint64_t>(statics),
-              address, bytes);
+  const ShadowPlace place = shadow_place(check, address);
+  check_cells(check, place.shadow, place.offset, address, bytes);
 }
 
 void check_access(const AccessCheck& access, Block& owner, std::uint64_t address,
@@ -346,6 +381,22 @@ void check_global_access(const AccessCheck& access, std::uint64_t address, std::
     report_uninitialised(check, address);
   check_cells(check, *access.observer->worker.launch.global_shadow, address - memory.base(),
               address, bytes);
+}
+
+void check_constant(const void* pointer, std::uint32_t bytes) {
+  const Worker& self = *worker();
+  const auto address = reinterpret_cast<std::uint64_t>(pointer);
+  // The load itself comes after this, and says what else is wrong with it.
+  if (!self.launch.options.check || !self.memory.contains(address)) return;
+  const std::uint64_t offset = address - self.memory.base();
+  const std::uint64_t in_page = offset % kShadowPageBytes;
+  const ShadowPage::Range range = self.launch.global_shadow->page(offset).cells(
+      static_cast<std::uint32_t>(in_page),
+      static_cast<std::uint32_t>(std::min<std::uint64_t>(bytes, kShadowPageBytes - in_page)));
+  for (std::uint32_t i = 0; i < range.count; ++i)
+    if (range.first[i].write.launch() == self.launch.serial)
+      report_constant(address + std::uint64_t{i} * range.cell_bytes, range.first[i],
+                      ROOFTILE_SIM_PC);
 }
 
 bool check_global_bounds(std::uint64_t address, std::uint64_t bytes, bool is_write,

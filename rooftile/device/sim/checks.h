@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "rooftile/device/sim/clocks.h"
+#include "rooftile/device/sim/global_memory.h"
 #include "rooftile/device/sim/machine.h"
 
 namespace rooftile::sim {
@@ -18,6 +19,7 @@ struct AccessCheck {
   bool is_write = false;
   bool is_strong = false;
   bool is_async_proxy = false;  // needs a proxy fence after generic writes
+  bool is_of_copy = false;      // over when the copy is, which the thread issues
   std::uint32_t pc = 0;
   Block* actor_block = nullptr;          // whose engine it is; null: the observer's
   Epoch known_write{~std::uint64_t{0}};  // a write that comes before, whatever the thread knows
@@ -34,10 +36,33 @@ struct Check {
   const Thread& thread;
   Block* owner;  // of shared memory; null: global memory
   std::uint32_t launch;
-  std::uint32_t ahead;  // the launch that it may overlap; 0: none
+  bool overlaps;  // launches ahead may still run
   Epoch now;
   Epoch known_write;  // the last that was found to come before these accesses
 };
+
+/// Where the cells of an address are.
+struct ShadowPlace {
+  Shadow& shadow;
+  std::uint64_t offset;
+};
+
+[[gnu::always_inline]] inline ShadowPlace shadow_place(const Check& check, std::uint64_t address) {
+  const Worker& self = check.observer.worker;
+  if (check.owner == nullptr) return {*self.launch.global_shadow, address - self.memory.base()};
+  Block& owner = *check.owner;
+  const std::uint64_t from_dynamic = address - reinterpret_cast<std::uint64_t>(owner.shared);
+  if (from_dynamic < kSharedBytes) return {owner.dynamic_shadow, from_dynamic};
+  const std::uint8_t* statics = self.block == &owner ? self.statics : owner.statics.data();
+  return {owner.static_shadow, address - reinterpret_cast<std::uint64_t>(statics)};
+}
+
+/// Whether an unwritten byte may be padding of the struct that is copied (padding.cc): beside
+/// written ones of its word; or half of eight bytes, in a struct with members of eight, which one
+/// store wrote.
+[[nodiscard]] bool is_padding(const Check& check, std::uint64_t address);
+/// Whether the asynchronous proxy may see what a thread wrote there (proxy_fences.cc).
+[[nodiscard]] bool is_fenced(const Check& check, Epoch write);
 
 /// Of shared memory (through its generic address).
 void check_access(Check& check, std::uint64_t address, std::uint64_t bytes);

@@ -26,7 +26,7 @@ constexpr int kActors = kFirstCopyAgent + kCopyAgents;
 
 /// When an actor did something, and whether with a strong (atomic) access.
 ///
-///   63 many readers | 62 strong | 61..55 launch | 54..31 block | 30..20 actor | 19..0 clock
+///   63 many (shadow.h) | 62 strong | 61..55 launch | 54..31 block | 30..20 actor | 19..0 clock
 struct Epoch {
   std::uint64_t bits = 0;
 
@@ -74,16 +74,26 @@ inline std::uint32_t& clock_of(Clocks& clocks, int actor) {
   return clocks[at];
 }
 
-/// How far the knowledge of an access reaches: what it wrote is seen, or it is only over, as after
-/// an arrival that releases nothing to other blocks: then a place that it read may be written.
-enum class Reach : std::uint8_t { seen, over };
+/// How far the knowledge of an access reaches: what it wrote is seen; or it is only over, as after
+/// an arrival that releases nothing to other blocks: then a place that it read may be written; or a
+/// proxy fence of global memory came behind it, so that the asynchronous proxy sees it there.
+enum class Reach : std::uint8_t { seen, over, fenced };
 
-/// What is known of some blocks: everything up to `floor` of every thread, and more of actors. What
-/// is only known to be over has entries of its own.
+/// What is known of some blocks: everything up to `floor` of every thread, and more of actors. Each
+/// reach has entries of its own.
 struct Knowledge {
-  static constexpr std::uint32_t kOver = 1u << 31;  // beside a block's number
+  static constexpr std::uint32_t kBlockBits = 24;  // of a key; above them is the reach
   static std::uint32_t key(std::uint32_t block, Reach reach) {
-    return reach == Reach::over ? block | kOver : block;
+    return block | std::uint32_t(reach) << kBlockBits;
+  }
+  static std::uint32_t block_of(std::uint32_t key) { return key & ((1u << kBlockBits) - 1); }
+  static Reach reach_of(std::uint32_t key) { return static_cast<Reach>(key >> kBlockBits); }
+  /// Whether what is known as `key` says can become known to `reach`.
+  static bool can_reach(std::uint32_t key, Reach reach) {
+    return reach == Reach::seen || reach_of(key) == Reach::seen || reach_of(key) == reach;
+  }
+  static std::uint32_t key_at(std::uint32_t known, Reach reach) {
+    return reach == Reach::seen ? known : key(block_of(known), reach);
   }
   struct OfBlock {
     std::uint32_t block = 0;  // a key()
@@ -120,7 +130,13 @@ struct Knowledge {
     return blocks.emplace_back(OfBlock{block});
   }
   void join(const Knowledge& other, Reach reach = Reach::seen) {
-    for (const OfBlock& theirs : other.blocks) of(key(theirs.block, reach)).join(theirs);
+    for (const OfBlock& theirs : other.blocks)
+      if (can_reach(theirs.block, reach)) of(key_at(theirs.block, reach)).join(theirs);
+  }
+  /// Of any block more than that it has fenced.
+  [[nodiscard]] bool has_synchronised() const {
+    return std::ranges::any_of(
+        blocks, [](const OfBlock& of) { return reach_of(of.block) != Reach::fenced; });
   }
 };
 
@@ -133,5 +149,21 @@ inline Knowledge& own(SharedKnowledge& known) {
     known = std::make_shared<Knowledge>(*known);
   return *known;
 }
+
+/// What a thread knows.
+struct Known {
+  std::uint32_t floor = 0;          // of all threads of its block
+  std::uint32_t warp_floor = 0;     // of the warp's threads
+  std::uint32_t* actors = nullptr;  // null while nothing but barriers of all threads was used
+  SharedKnowledge foreign{};        // of other blocks, and what Reach::fenced has of any
+};
+
+/// A thread's proxy fences of shared memory. Why not within its knowledge, as those of global
+/// memory are: kernels have many, and every barrier would have to carry them.
+struct ProxyFences {
+  Clocks clocks{};  // of each
+  Known known{};    // at the last
+  Clocks actors{};  // of these
+};
 
 }  // namespace rooftile::sim

@@ -162,9 +162,10 @@ void cp_async_arrive(void* pointer, bool counted) {
       check_shared({&block, agent.actor, agent.clock, copy.pc}, block, copy.destination, copy.bytes,
                    true, false, true);
     }
-  issue(block, [&block, &barrier, copies, known, pc]() mutable {
+  const Runnable issuer{&block, static_cast<std::uint16_t>(worker()->thread)};
+  issue(block, [&block, &barrier, copies, known, issuer, pc]() mutable {
     for (SmallCopy& copy : copies) land(block, copy);
-    arrive_for(block, barrier, known, pc);
+    arrive_for(block, barrier, known, issuer, pc);
   });
 }
 

@@ -47,19 +47,28 @@ bool is_own_stack(std::uint64_t address) {
              " not check: pass a pointer to memory of the device");
 }
 
-/// An access at `offset` went past a variable.
-[[gnu::cold, gnu::noinline]] void report_past_variable(std::uint32_t offset, std::uint32_t bytes,
-                                                       bool is_write, std::uint32_t pc) {
+/// "past the end of tile": of the kernel's variable that is nearest.
+std::string place_beside_variables(std::uint32_t offset) {
+  std::string place = "outside of its __shared__ variables";
+  std::uint32_t nearest = ~0u;
+  for (const SharedVariable& variable : worker()->launch.module->variables()) {
+    const bool is_before = offset < variable.begin;
+    const std::uint32_t distance = is_before               ? variable.begin - offset
+                                   : offset < variable.end ? 0
+                                                           : offset - variable.end;
+    if (variable.is_guard || distance >= nearest || is_of_other_kernel(variable)) continue;
+    nearest = distance;
+    place = (is_before ? "before the start of " : "past the end of ") + variable.name;
+  }
+  return place;
+}
+
+[[gnu::cold, gnu::noinline]] void report_beside_variable(std::uint32_t offset, std::uint32_t bytes,
+                                                         bool is_write, std::uint32_t pc) {
   if (!is_new_finding(FindingKind::out_of_bounds, pc, 0)) return;
-  const Launch& launch = worker()->launch;
-  const SharedVariable* nearest = nullptr;
-  for (const auto& [begin, end] : launch.static_variables)
-    if (end <= offset && (nearest == nullptr || begin > nearest->begin))
-      nearest = launch.module->find(begin);
   report(FindingKind::out_of_bounds, pc, 0,
-         describe_here() + (is_write ? " writes " : " reads ") + std::to_string(bytes) +
-             " bytes past the end of " +
-             (nearest != nullptr ? nearest->name : "a __shared__ variable"));
+         describe_here() + (is_write ? " writes " : " reads ") + std::to_string(bytes) + " bytes " +
+             place_beside_variables(offset));
 }
 
 /// An access of a __shared__ variable must stay within it.
@@ -73,7 +82,7 @@ bool check_variable(Block& block, std::uint64_t address, std::uint32_t bytes, bo
   const SharedVariable* variable = self.launch.module->find(offset);
   if (variable != nullptr && variable->is_guard) return false;
   if (variable == nullptr || offset + bytes > variable->end || is_of_other_kernel(*variable)) {
-    report_past_variable(offset, bytes, is_write, pc);
+    report_beside_variable(offset, bytes, is_write, pc);
     return false;
   }
   self.variable_begin = variable->begin;
@@ -187,6 +196,17 @@ bool on_access(std::uint64_t address, std::uint32_t bytes, bool is_write, std::u
   return true;
 }
 
+void on_range(const void* address, std::size_t bytes, std::uint32_t each, bool is_write,
+              std::uint32_t pc) {
+  const auto begin = reinterpret_cast<std::uint64_t>(address);
+  Worker* const self = worker();
+  if (self != nullptr && !is_write) self->copied = {begin, begin + bytes};
+  for (std::size_t i = 0; i < bytes; i += each)
+    if (!on_access(begin + i, each, is_write, pc, is_write ? AccessOp::store : AccessOp::load))
+      abandon();
+  if (self != nullptr) self->copied = {};
+}
+
 }  // namespace rooftile::sim
 
 // A build with ThreadSanitizer has its hooks, and no simulator.
@@ -220,14 +240,10 @@ namespace {
 
 /// Of aggregates that no instruction copies at once, and of what is not aligned (packed structs,
 /// memcpy): word by word, as the GPU does, or in the largest pieces that are aligned.
-void on_range(void* address, std::size_t bytes, bool is_write, std::uint32_t pc) {
+void on_aggregate(void* address, std::size_t bytes, bool is_write, std::uint32_t pc) {
   constexpr std::uint64_t kWord = 4;
-  const rooftile::AccessOp op = is_write ? rooftile::AccessOp::store : rooftile::AccessOp::load;
-  const auto begin = reinterpret_cast<std::uint64_t>(address);
-  const std::uint64_t each = (begin | bytes | kWord) & -(begin | bytes | kWord);
-  for (std::uint64_t i = 0; i < bytes; i += each)
-    if (!rooftile::sim::on_access(begin + i, static_cast<std::uint32_t>(each), is_write, pc, op))
-      rooftile::sim::abandon();
+  const std::uint64_t all = reinterpret_cast<std::uint64_t>(address) | bytes | kWord;
+  rooftile::sim::on_range(address, bytes, static_cast<std::uint32_t>(all & -all), is_write, pc);
 }
 
 }  // namespace
@@ -245,10 +261,10 @@ ROOFTILE_HOOKS(4)
 ROOFTILE_HOOKS(8)
 ROOFTILE_HOOKS(16)
 void __tsan_read_range(void* address, std::size_t bytes) {
-  on_range(address, bytes, false, ROOFTILE_SIM_PC);
+  on_aggregate(address, bytes, false, ROOFTILE_SIM_PC);
 }
 void __tsan_write_range(void* address, std::size_t bytes) {
-  on_range(address, bytes, true, ROOFTILE_SIM_PC);
+  on_aggregate(address, bytes, true, ROOFTILE_SIM_PC);
 }
 // The guards of function-local statics, which tables of kernels have.
 char __tsan_atomic8_load(const volatile char* address, int) {

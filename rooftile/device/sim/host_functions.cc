@@ -25,11 +25,7 @@ namespace {
 /// As the GPU's loop would access them: by words where all are aligned, else by bytes.
 void access_range(const void* address, std::size_t bytes, std::uint64_t alignment, bool is_write,
                   std::uint32_t pc) {
-  const auto begin = reinterpret_cast<std::uint64_t>(address);
-  const std::uint32_t each = alignment % 4 == 0 ? 4 : 1;
-  for (std::size_t i = 0; i < bytes; i += each)
-    if (!on_access(begin + i, each, is_write, pc, is_write ? AccessOp::store : AccessOp::load))
-      abandon();
+  on_range(address, bytes, alignment % 4 == 0 ? 4 : 1, is_write, pc);
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstring>
 #include <mutex>
+#include <numeric>
 #include <thread>
 
 #include "rooftile/base/error.h"
@@ -146,11 +147,23 @@ std::unique_ptr<Launch, LaunchDeleter> make_launch(const GpuKernel& kernel,
   return launch;
 }
 
+std::uint64_t Launch::cluster_at(std::uint64_t place) const {
+  if (options.order == SimOrder::in_order) return place;
+  if (options.order == SimOrder::reversed) return clusters - 1 - place;
+  // By steps that have no divisor in common with their number, so that each is met once.
+  const std::uint64_t chance = options.seed * 0x9e3779b97f4a7c15u >> 32;
+  std::uint64_t step = 1 + chance % clusters;
+  while (std::gcd(step, clusters) != 1) ++step;
+  return (chance + place * step) % clusters;
+}
+
 SimLaunch run_launch(Launch& launch) {
   const std::scoped_lock lock(machine_mutex());
   const auto start = std::chrono::steady_clock::now();
   launch.serial = next_launch_serial();
-  launch.ahead = launch.may_overlap ? launch.serial - 1 : 0;
+  static GridsAhead ahead_of_next;
+  // Serials that begin anew say nothing of the launches before.
+  launch.ahead = launch.may_overlap && launch.serial != 1 ? ahead_of_next : GridsAhead{};
   launch.global_shadow = &global_shadow();
   GlobalMemory& memory = GlobalMemory::get();
   memory.clear_touched();
@@ -170,6 +183,7 @@ SimLaunch run_launch(Launch& launch) {
   for (int i = 1; i < launch.workers; ++i) threads.emplace_back(work);
   work();
   for (std::thread& thread : threads) thread.join();
+  ahead_of_next = grids_ahead_of_next(launch);
   launch.counters[SimCounter::global_read_sectors_unique] = memory.touched_sectors(false);
   launch.counters[SimCounter::global_written_sectors_unique] = memory.touched_sectors(true);
   SimLaunch result{.kernel = launch.kernel.simulated->name,

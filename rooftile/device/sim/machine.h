@@ -91,21 +91,15 @@ struct Fences {
   std::vector<const void*> volatile_loads{};  // of which the same holds
 };
 
-struct Thread {
+struct Thread : Known {
   void* stack_pointer = nullptr;
   std::uint8_t* stack = nullptr;
   State state = State::fresh;
   std::array<std::uint32_t, 2> wait{};
   std::uint32_t logged = 0;
   LoggedAccess* log = nullptr;
-  // What this thread knows of its block: see clocks.h.
   std::uint32_t clock = 1;
-  std::uint32_t floor = 0;           // of all threads
-  std::uint32_t warp_floor = 0;      // of the warp's threads
-  std::uint32_t* actors = nullptr;   // null while nothing but barriers of all threads was used
-  SharedKnowledge foreign{};         // of other blocks
-  std::unique_ptr<Fences> fences{};  // null while it has executed none
-  std::uint32_t proxy_clock = 0, proxy_floor = 0;
+  std::unique_ptr<Fences> fences{};    // null while it has executed none
   std::uint64_t cluster_arrivals = 0;  // at the cluster's barrier
   std::uint64_t cluster_waits = 0;     // the same, when it last waited there
   bool knows_grid_ahead = false;       // that the kernel ahead has ended
@@ -147,10 +141,10 @@ struct NamedBarrier {
   Knowledge known{};
 };
 
-/// Of a block's shared memory, by a thread of another block.
+/// Of a block's shared memory, by a thread of another block, or by a copy into one.
 struct RemoteAccess {
   Epoch when;
-  std::uint64_t cluster_arrivals;  // that thread's, before it
+  std::uint64_t cluster_arrivals;  // of the thread, before it
   std::uint32_t pc;
   std::uint32_t address;  // in the window
 };
@@ -186,18 +180,22 @@ struct Block {
   bool has_actors = false;         // some thread has Thread::actors
   bool has_foreign = false;
   bool has_fences = false;
-  bool has_met_cluster = false;  // a thread has waited at the cluster's barrier
+  bool has_met_cluster = false;    // a thread has waited at the cluster's barrier
+  bool has_remote_writes = false;  // another block's thread has written its shared memory
+  bool has_proxy_fences = false;
+  std::vector<ProxyFences> proxy_fences;  // of its threads, if it has; else those of a block before
   int barrier_arrived = 0;
   std::vector<std::uint16_t> barrier_waiting;
   int barrier_votes = 0;  // of those that arrived, with a true predicate
   int barrier_result = 0;
   std::array<NamedBarrier, kNamedBarriers> named;
   std::vector<std::pair<int, std::uint32_t>> grid_waits;  // threads, and their clocks then
+  bool lets_next_begin = false;
   std::vector<std::unique_ptr<ReadSet>> read_sets;
   std::size_t read_sets_used = 0;
   std::vector<std::uint32_t> free_read_sets;  // of these
   std::unique_ptr<Engines, EnginesDeleter> engines;
-  /// The last access of its shared memory by each thread of another block, by block and thread.
+  /// The last access of its shared memory by each actor of another block, by block and actor.
   std::map<std::pair<std::uint32_t, int>, RemoteAccess> remote;
 
   [[nodiscard]] int warp_count() const { return (thread_count + kLanes - 1) / kLanes; }
@@ -267,6 +265,12 @@ struct Published {
   std::unordered_map<std::uint64_t, Place> places;
 };
 
+/// Of the launches that may still run while another does, the serial of the oldest: until a thread
+/// has waited for the one ahead, and after that. 0: there is none.
+struct GridsAhead {
+  std::uint32_t before_wait = 0, after_wait = 0;
+};
+
 struct Launch {
   GpuKernel kernel;
   LaunchShape shape;
@@ -276,9 +280,11 @@ struct Launch {
   void** args = nullptr;  // in there
   void (*call)(void**) = nullptr;
   const Module* module = nullptr;
-  std::uint32_t serial = 1;           // of Epoch
-  bool may_overlap = false;           // the kernel ahead of it
-  std::uint32_t ahead = 0;            // that kernel's serial; 0: none that it may overlap
+  std::uint32_t serial = 1;  // of Epoch
+  bool may_overlap = false;  // the kernel ahead of it
+  GridsAhead ahead{};
+  // Some thread has waited for the kernel ahead; some block has, before it let the next one begin.
+  std::atomic<bool> has_waited{false}, holds_next{false};
   std::uint64_t resident_blocks = 1;  // that the device holds at once
   Shadow* global_shadow = nullptr;
   L2Cache* l2 = nullptr;
@@ -298,6 +304,9 @@ struct Launch {
   std::unordered_map<std::uint32_t, Site> sites;
   std::unordered_map<std::uint32_t, std::uint32_t> static_variables;  // those used: begin to end
   std::array<Published, 64> published;
+
+  /// The number in the grid of the cluster that begins after `place` others (launch.cc).
+  [[nodiscard]] std::uint64_t cluster_at(std::uint64_t place) const;
 };
 
 struct Worker {
@@ -332,6 +341,7 @@ struct Worker {
     std::uint64_t begin = 1, end = 0;
   };
   std::array<Hit, 4> allocations{};
+  Hit copied{};  // the struct that is read now
   std::uint32_t next_allocation = 0;
   [[nodiscard]] bool hits_again(std::uint64_t address, std::uint64_t bytes) const {
     return std::ranges::any_of(allocations, [=](const Hit& hit) {
@@ -395,8 +405,8 @@ std::uint64_t gather_warp(std::uint32_t kind, std::uint32_t mask, std::uint64_t 
 void thread_left_warp(Block& block, int warp);
 
 // --- time (ordering.cc)
-/// Whether the thread knows that `before` has been, to that reach.
-[[nodiscard]] bool is_ordered(const Block& block, const Thread& thread, int number, Epoch before,
+/// Whether thread `number`, of which that is known, knows that `before` has been, to that reach.
+[[nodiscard]] bool is_ordered(const Block& block, const Known& thread, int number, Epoch before,
                               Reach reach = Reach::seen);
 void tick(Block& block, Thread& thread);
 /// Adds what `thread` knows to `known`, as far as `reach`.
@@ -419,12 +429,17 @@ void volatile_access(const void* address, std::uint32_t bytes, bool is_write, st
 // --- launches that overlap (grid_dependency.cc)
 /// Whether the thread has waited for the kernel ahead, or comes after one that has.
 [[nodiscard]] bool knows_grid_ahead(Block& observer, int thread);
+/// For a launch that may overlap this one, which has been run.
+[[nodiscard]] GridsAhead grids_ahead_of_next(const Launch& launch);
 
 // --- accesses of memory (hooks.cc)
 /// A load or store of the current thread: checked (checks.h), logged, counted. False: it must not
 /// be carried out. `is_volatile`: strong, as atomics are, though it counts as what it is.
 bool on_access(std::uint64_t address, std::uint32_t bytes, bool is_write, std::uint32_t pc,
                AccessOp op, bool is_volatile = false);
+/// A struct or other range, in pieces of `each` bytes.
+void on_range(const void* address, std::size_t bytes, std::uint32_t each, bool is_write,
+              std::uint32_t pc);
 
 // --- atomics (atomics.cc)
 /// Replaces the number at `address` by what `op` makes of it and `value`, atomically; returns the
@@ -461,6 +476,9 @@ std::uint64_t touch_global(std::uint64_t address, std::uint64_t bytes, bool is_r
 // --- how long shared memory lasts (remote_access.cc)
 /// A thread is about to access shared memory of `owner`, another block.
 void note_remote_access(const AccessCheck& access, Block& owner, std::uint64_t address);
+/// The current thread issues a copy, by that engine of `to`, from its own shared memory.
+void note_copy_source(const Block& to, int agent, std::uint32_t clock, std::uint32_t address,
+                      std::uint32_t pc);
 /// The block has ended: its shared memory is gone, so that accesses of others must come before.
 void end_remote_accesses(Block& block);
 

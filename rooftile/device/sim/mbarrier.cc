@@ -33,13 +33,20 @@ std::string name_of(Block& owner, std::uint32_t address) {
   abandon();
 }
 
-void misuse(std::uint32_t pc, const std::string& text) {
-  report(FindingKind::barrier_misuse, pc, 0, describe_here() + ": " + text);
+Runnable here() { return {worker()->block, static_cast<std::uint16_t>(worker()->thread)}; }
+
+/// `by`: whose doing it is. A copy may land while any thread runs.
+void misuse(Runnable by, std::uint32_t pc, const std::string& text) {
+  report(FindingKind::barrier_misuse, pc, 0, describe_actor(*by.block, by.thread) + ": " + text);
 }
+
+/// Who uses a barrier: a thread, at once, or the copy that it issues.
+enum class User : std::uint8_t { thread, copy };
 
 /// The current thread makes or ends a barrier, or uses `used`: ordered behind its init, and among
 /// strong accesses.
-void check_use(Block& owner, std::uint32_t address, const MbarrierState* used, std::uint32_t pc) {
+void check_use(Block& owner, std::uint32_t address, const MbarrierState* used, std::uint32_t pc,
+               User user = User::thread) {
   Worker& self = *worker();
   ++self.counters[SimCounter::mbarrier_operations];
   if (!self.launch.options.check) return;
@@ -49,6 +56,7 @@ void check_use(Block& owner, std::uint32_t address, const MbarrierState* used, s
                      .clock = self.current().clock,
                      .is_write = used == nullptr,
                      .is_strong = used != nullptr,
+                     .is_of_copy = user == User::copy,
                      .pc = pc};
   if (used != nullptr && self.current().cluster_waits >= used->known_from)
     access.known_write = used->initialised;
@@ -56,8 +64,8 @@ void check_use(Block& owner, std::uint32_t address, const MbarrierState* used, s
                kBarrierBytes);
 }
 
-MbarrierState& live_barrier(Block& owner, std::uint32_t address, const char* what,
-                            std::uint32_t pc) {
+MbarrierState& live_barrier(Block& owner, std::uint32_t address, const char* what, std::uint32_t pc,
+                            User user = User::thread) {
   if (address % kBarrierBytes != 0)
     refuse(FindingKind::misaligned, pc,
            std::string(what) + ": " + name_of(owner, address) + " is not aligned to 8 bytes");
@@ -65,22 +73,23 @@ MbarrierState& live_barrier(Block& owner, std::uint32_t address, const char* wha
   if (barrier == nullptr || !barrier->is_live)
     refuse(FindingKind::barrier_misuse, pc,
            std::string(what) + ": " + name_of(owner, address) + " is not initialised");
-  check_use(owner, address, barrier, pc);
+  check_use(owner, address, barrier, pc, user);
   std::uint64_t memory = 0;
   std::memcpy(&memory, window_pointer(owner, address), sizeof memory);
   if (memory != memory_of(*barrier))
-    misuse(pc, std::string(what) + ": the memory of " + name_of(owner, address) +
-                   " was overwritten since its init");
+    misuse(here(), pc,
+           std::string(what) + ": the memory of " + name_of(owner, address) +
+               " was overwritten since its init");
   return *barrier;
 }
 
 /// Ends the phase if nothing is missing.
-void update(Block& owner, MbarrierState& barrier, std::uint32_t pc) {
+void update(Block& owner, MbarrierState& barrier, Runnable by, std::uint32_t pc) {
   if (barrier.pending != 0) return;
   if (barrier.bytes < 0)
-    misuse(pc, name_of(owner, barrier.address) + ": " + std::to_string(-barrier.bytes) +
-                   " bytes more than expected were copied in phase " +
-                   std::to_string(barrier.phase));
+    misuse(by, pc,
+           name_of(owner, barrier.address) + ": " + std::to_string(-barrier.bytes) +
+               " bytes more than expected were copied in phase " + std::to_string(barrier.phase));
   if (barrier.bytes != 0) return;
   ++barrier.phase;
   barrier.pending = barrier.count;
@@ -94,19 +103,22 @@ void update(Block& owner, MbarrierState& barrier, std::uint32_t pc) {
 void expect(Block& owner, MbarrierState& barrier, std::uint32_t bytes, std::uint32_t pc) {
   barrier.bytes += bytes;
   if (std::llabs(barrier.bytes) > kMostBytes)
-    misuse(pc, name_of(owner, barrier.address) + " waits for " + std::to_string(barrier.bytes) +
-                   " bytes; a barrier can count 2^20 - 1");
+    misuse(here(), pc,
+           name_of(owner, barrier.address) + " waits for " + std::to_string(barrier.bytes) +
+               " bytes; a barrier can count 2^20 - 1");
 }
 
-void take_arrivals(Block& owner, MbarrierState& barrier, std::uint32_t count, std::uint32_t pc) {
+void take_arrivals(Block& owner, MbarrierState& barrier, std::uint32_t count, Runnable by,
+                   std::uint32_t pc) {
   if (count == 0 || count > barrier.pending) {
-    misuse(pc, name_of(owner, barrier.address) + ": " + std::to_string(count) +
-                   " arrivals, the phase waits for " + std::to_string(barrier.pending) + " of " +
-                   std::to_string(barrier.count));
+    misuse(by, pc,
+           name_of(owner, barrier.address) + ": " + std::to_string(count) +
+               " arrivals, the phase waits for " + std::to_string(barrier.pending) + " of " +
+               std::to_string(barrier.count));
     count = barrier.pending;
   }
   barrier.pending -= count;
-  update(owner, barrier, pc);
+  update(owner, barrier, by, pc);
 }
 
 /// What an arrival makes known of the thread: to the block of the barrier alone, or to the cluster.
@@ -126,7 +138,7 @@ std::uint64_t arrive(const SharedPlace& place, const char* what, std::uint32_t c
   const std::uint64_t token = barrier.phase;
   release(barrier, *place.owner, scope);
   expect(*place.owner, barrier, bytes, pc);
-  take_arrivals(*place.owner, barrier, count, pc);
+  take_arrivals(*place.owner, barrier, count, here(), pc);
   return token;
 }
 
@@ -186,7 +198,7 @@ SharedPlace shared_place(const void* pointer, const char* what, std::uint32_t pc
 
 Transaction begin_transaction(Block& owner, std::uint32_t address, const char* what,
                               std::uint32_t pc) {
-  MbarrierState& barrier = live_barrier(owner, address, what, pc);
+  MbarrierState& barrier = live_barrier(owner, address, what, pc, User::copy);
   if (!barrier.is_visible && is_new_finding(FindingKind::missing_fence, pc, barrier.init_pc))
     report(FindingKind::missing_fence, pc, barrier.init_pc,
            describe_here() + ": " + what + " completes on " + name_of(owner, address) +
@@ -194,7 +206,7 @@ Transaction begin_transaction(Block& owner, std::uint32_t address, const char* w
                " no fence.mbarrier_init or fence.proxy.async made visible to it");
   barrier.issued_clock = barrier.clock();
   barrier.issued_pc = pc;
-  return {&owner, &barrier, barrier.phase, barrier.clock(), pc};
+  return {&owner, &barrier, barrier.phase, barrier.clock(), here(), pc};
 }
 
 void complete_transaction(const Transaction& transaction, std::uint32_t bytes) {
@@ -203,11 +215,11 @@ void complete_transaction(const Transaction& transaction, std::uint32_t bytes) {
   publish_actor(barrier.arriving.in_block, owner, barrier.agent, transaction.clock);
   barrier.bytes -= bytes;
   if (barrier.phase != transaction.phase)
-    misuse(transaction.pc, "a copy for " + name_of(owner, barrier.address) +
-                               " that was issued in phase " + std::to_string(transaction.phase) +
-                               " lands in phase " + std::to_string(barrier.phase) +
-                               ": fewer bytes were expected than are copied");
-  update(owner, barrier, transaction.pc);
+    misuse(transaction.issuer, transaction.pc,
+           "a copy for " + name_of(owner, barrier.address) + " that was issued in phase " +
+               std::to_string(transaction.phase) + " lands in phase " +
+               std::to_string(barrier.phase) + ": fewer bytes were expected than are copied");
+  update(owner, barrier, transaction.issuer, transaction.pc);
 }
 
 MbarrierState& generic_barrier(Block& owner, std::uint32_t address, const char* what,
@@ -215,9 +227,10 @@ MbarrierState& generic_barrier(Block& owner, std::uint32_t address, const char* 
   return live_barrier(owner, address, what, pc);
 }
 
-void arrive_for(Block& owner, MbarrierState& barrier, const Knowledge& known, std::uint32_t pc) {
+void arrive_for(Block& owner, MbarrierState& barrier, const Knowledge& known, Runnable issuer,
+                std::uint32_t pc) {
   barrier.arriving.in_block.join(known);
-  take_arrivals(owner, barrier, 1, pc);
+  take_arrivals(owner, barrier, 1, issuer, pc);
 }
 
 void mbarrier_init(void* pointer, std::uint32_t count) {
@@ -240,9 +253,10 @@ void mbarrier_init(void* pointer, std::uint32_t count) {
     barrier->agent =
         kFirstMbarrierAgent + static_cast<int>((barriers.all.size() - 1) % kMbarrierAgents);
   } else if (barrier->is_live) {
-    misuse(pc, "mbarrier.init: " + name_of(block, place.address) +
-                   " is in use (no mbarrier.inval since its init at " +
-                   source_line(barrier->init_pc) + ")");
+    misuse(here(), pc,
+           "mbarrier.init: " + name_of(block, place.address) +
+               " is in use (no mbarrier.inval since its init at " + source_line(barrier->init_pc) +
+               ")");
   }
   check_use(block, place.address, nullptr, pc);
   barrier->first_clock += barrier->phase;
@@ -266,8 +280,9 @@ void mbarrier_invalidate(void* pointer) {
   MbarrierState& barrier = live_barrier(*place.owner, place.address, "mbarrier.inval", pc);
   check_use(*place.owner, place.address, nullptr, pc);
   if (!barrier.waiting.empty())
-    misuse(pc, "mbarrier.inval: " + std::to_string(barrier.waiting.size()) + " threads wait for " +
-                   name_of(*place.owner, place.address));
+    misuse(here(), pc,
+           "mbarrier.inval: " + std::to_string(barrier.waiting.size()) + " threads wait for " +
+               name_of(*place.owner, place.address));
   barrier.is_live = false;
 }
 
@@ -328,16 +343,16 @@ void fence_mbarrier_init() {
   }
 }
 
-void fence_proxy_async(bool, bool) {
-  Block& block = *worker()->block;
-  Thread& thread = worker()->current();
-  ++worker()->counters[SimCounter::fences];
-  thread.proxy_clock = thread.clock;
-  thread.proxy_floor = thread.floor;
-  tick(block, thread);
+void show_mbarriers(Block& block, int thread) {
   if (block.engines == nullptr) return;
   for (const auto& barrier : mbarriers_of(block).all)
-    barrier->is_visible |= is_ordered(block, thread, worker()->thread, barrier->initialised);
+    barrier->is_visible |= is_ordered(block, block[thread], thread, barrier->initialised);
+}
+
+bool has_waited_for_copy(Block& block, int agent, std::uint32_t clock) {
+  return std::ranges::any_of(mbarriers_of(block).all, [&](const auto& barrier) {
+    return barrier->agent == agent && barrier->waited_clock >= clock;
+  });
 }
 
 void end_mbarriers(Block& block) {

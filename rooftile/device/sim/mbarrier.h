@@ -58,6 +58,7 @@ struct Transaction {
   MbarrierState* barrier = nullptr;
   std::uint32_t phase = 0;
   std::uint32_t clock = 0;
+  Runnable issuer{};
   std::uint32_t pc = 0;
 };
 
@@ -79,7 +80,14 @@ SharedPlace shared_place(const void* pointer, const char* what, std::uint32_t pc
 MbarrierState& generic_barrier(Block& owner, std::uint32_t address, const char* what,
                                std::uint32_t pc);
 /// One arrival by the engine that works for a thread (cp.async.mbarrier.arrive).
-void arrive_for(Block& owner, MbarrierState& barrier, const Knowledge& known, std::uint32_t pc);
+void arrive_for(Block& owner, MbarrierState& barrier, const Knowledge& known, Runnable issuer,
+                std::uint32_t pc);
+
+/// Whether a thread of the block has waited for what that agent of it copied by then.
+[[nodiscard]] bool has_waited_for_copy(Block& block, int agent, std::uint32_t clock);
+
+/// A proxy fence of the thread: the barriers whose init it knows of are visible to copies.
+void show_mbarriers(Block& block, int thread);
 
 /// For Engines: what was copied and never waited for, and the state of barriers in a deadlock.
 void end_mbarriers(Block& block);

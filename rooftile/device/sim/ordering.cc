@@ -4,7 +4,7 @@
 
 namespace rooftile::sim {
 
-bool is_ordered(const Block& block, const Thread& thread, int number, Epoch before, Reach reach) {
+bool is_ordered(const Block& block, const Known& thread, int number, Epoch before, Reach reach) {
   const int actor = before.actor();
   const std::uint32_t clock = before.clock();
   const auto is_known_as = [&](Reach as) {
@@ -12,6 +12,7 @@ bool is_ordered(const Block& block, const Thread& thread, int number, Epoch befo
     const Knowledge::OfBlock* known = thread.foreign->find(Knowledge::key(before.block(), as));
     return known != nullptr && known->has(actor, clock);
   };
+  if (reach == Reach::fenced) return is_known_as(Reach::fenced);
   if (reach == Reach::over && is_known_as(Reach::over)) return true;
   if (before.block() != block.number % Epoch::kBlocks) return is_known_as(Reach::seen);
   if (actor == number) return true;
@@ -57,7 +58,8 @@ void publish(Knowledge& known, Block& block, int number, Reach reach) {
 void learn(Block& block, int number, const Knowledge& known, Reach reach) {
   Thread& thread = block[number];
   for (const Knowledge::OfBlock& of : known.blocks) {
-    const std::uint32_t key = Knowledge::key(of.block, reach);
+    if (!Knowledge::can_reach(of.block, reach)) continue;
+    const std::uint32_t key = Knowledge::key_at(of.block, reach);
     if (key != block.number % Epoch::kBlocks) {
       own(thread.foreign).of(key).join(of);
       block.has_foreign = true;

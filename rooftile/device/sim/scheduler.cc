@@ -364,8 +364,7 @@ bool start_next(Worker& self) {
   const std::uint64_t next = launch.next_cluster.fetch_add(1);
   if (next >= launch.clusters) return false;
   launch.resident += size;
-  const std::uint64_t number =
-      launch.options.order == SimOrder::reversed ? launch.clusters - 1 - next : next;
+  const std::uint64_t number = launch.cluster_at(next);
   const Extent3& grid = launch.shape.grid;
   const Extent3& extent = launch.shape.cluster;
   const Extent3 clusters{grid.x / extent.x, grid.y / extent.y, grid.z / extent.z};

@@ -15,7 +15,8 @@
 namespace rooftile::sim {
 
 struct Cell {
-  Epoch write;
+  Epoch
+      write;  // is_many(): a plain one, and behind it atomics, the last of them in the read's place
   Epoch
       read;  // is_many(): of shared memory the index of a ReadSet, of global memory several threads
   std::uint32_t write_pc = 0;

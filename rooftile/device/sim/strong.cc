@@ -87,7 +87,7 @@ void replace(Published::Place& place) {
 Knowledge within(const Knowledge& known, int level, const Block& block) {
   Knowledge some;
   for (const Knowledge::OfBlock& of : known.blocks) {
-    const std::uint32_t number = of.block & ~Knowledge::kOver;
+    const std::uint32_t number = Knowledge::block_of(of.block);
     const bool is_in = level == kBlockLevel ? number == block.number % Epoch::kBlocks
                                             : cluster_of(number) == cluster_of(block.number);
     if (is_in) some.blocks.push_back(of);
@@ -310,7 +310,14 @@ void join_fenced(Block& block, const std::vector<std::uint16_t>& threads, std::s
   }
   if (all_fenced) fenced = now;
   if (fenced == 0) return;
-  for (const std::uint16_t t : threads) fences_of(block, block[t]).levels[level].floor = fenced;
+  for (const std::uint16_t t : threads) {
+    Fences::Level& last = fences_of(block, block[t]).levels[level];
+    last.floor = fenced;
+    // By now all know of other blocks what one of them knew.
+    if (!all_fenced || block[t].foreign == nullptr) continue;
+    if (last.more == nullptr) last.more = std::make_unique<Knowledge>();
+    last.more->join(*block[t].foreign);
+  }
 }
 
 /// What one has read, a fence of any behind the barrier makes known to that one.

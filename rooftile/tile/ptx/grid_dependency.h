@@ -3,7 +3,7 @@
 // begin before the one ahead of it has ended. Source: PTX ISA, "griddepcontrol".
 //
 // The simulator runs launches one after another, which is one of the legal executions. It reports
-// accesses of what the kernel ahead read or wrote that nothing waited for.
+// accesses of what kernels ahead read or wrote that nothing waited for.
 #pragma once
 
 #include "rooftile/tile/language.h"
@@ -26,6 +26,8 @@ __device__ __forceinline__ void wait_for_grid() {
 __device__ __forceinline__ void launch_dependents() {
 #ifdef __CUDACC__
   asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
+#else
+  sim::launch_dependents();
 #endif
 }
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Loads and stores of 4, 8 or 16 bytes of global memory that say how the caches should treat them.
-// To the simulator they are plain accesses of the same width. Source: PTX ISA, "ld",
-// "ld.global.nc", "st", "Cache Operators", "Cache Eviction Priority Hints".
+// To the simulator they are plain accesses of the same width, constant ones of what the kernel
+// itself has not written. Source: PTX ISA, "ld", "ld.global.nc", "st", "Cache Operators", "Cache
+// Eviction Priority Hints".
 #pragma once
 
 #include "rooftile/tile/language.h"
@@ -33,6 +34,7 @@ namespace rooftile {
                    : "memory");                                                               \
     return data.value;                                                                        \
   }
+#define ROOFTILE_LOAD_CONSTANT ROOFTILE_LOAD
 #define ROOFTILE_STORE(name, ptx)                                                      \
   template <class T>                                                                   \
   __device__ __forceinline__ void name(T* address, T value) {                          \
@@ -60,6 +62,12 @@ namespace rooftile {
   inline T name(const T* address) { \
     return *address;                \
   }
+#define ROOFTILE_LOAD_CONSTANT(name, ptx)              \
+  template <class T>                                   \
+  inline T name(const T* address) {                    \
+    sim::check_constant(address, uint32_t{sizeof(T)}); \
+    return *address;                                   \
+  }
 #define ROOFTILE_STORE(name, ptx)         \
   template <class T>                      \
   inline void name(T* address, T value) { \
@@ -68,9 +76,9 @@ namespace rooftile {
 #endif
 
 /// Memory that nobody writes while the kernel runs (.nc): plain, not kept in L1, kept in L1.
-ROOFTILE_LOAD(load_constant, "ld.global.nc")
-ROOFTILE_LOAD(load_constant_no_l1, "ld.global.nc.L1::no_allocate")
-ROOFTILE_LOAD(load_constant_kept, "ld.global.nc.L1::evict_last")
+ROOFTILE_LOAD_CONSTANT(load_constant, "ld.global.nc")
+ROOFTILE_LOAD_CONSTANT(load_constant_no_l1, "ld.global.nc.L1::no_allocate")
+ROOFTILE_LOAD_CONSTANT(load_constant_kept, "ld.global.nc.L1::evict_last")
 /// Other memory: not kept in L1, probably read once, from L2.
 ROOFTILE_LOAD(load_no_l1, "ld.global.L1::no_allocate")
 ROOFTILE_LOAD(load_streaming, "ld.global.cs")
@@ -82,6 +90,7 @@ ROOFTILE_STORE(store_no_l1, "st.global.L1::no_allocate")
 ROOFTILE_STORE(store_streaming, "st.global.cs")
 ROOFTILE_STORE(store_to_l2, "st.global.cg")
 #undef ROOFTILE_LOAD
+#undef ROOFTILE_LOAD_CONSTANT
 #undef ROOFTILE_STORE
 
 }  // namespace rooftile

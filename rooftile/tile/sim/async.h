@@ -59,6 +59,7 @@ void bulk_wait(uint32_t pending, bool reads);
 
 // --- launches that overlap (device/sim/grid_dependency.cc)
 void wait_for_grid();
+void launch_dependents();
 
 // --- cp.async (device/sim/cp_async.cc)
 void cp_async(void* destination, const void* source, uint32_t bytes, uint32_t source_bytes);

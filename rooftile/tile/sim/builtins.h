@@ -173,6 +173,7 @@ inline T atomicCAS(T* address, T compare, T value) {
 
 template <class T>
 inline T __ldg(const T* address) {
+  rooftile::sim::check_constant(address, sizeof(T));
   return *address;
 }
 template <class T>

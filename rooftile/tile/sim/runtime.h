@@ -95,6 +95,8 @@ void* shared_pointer(uint32_t address);
 void* map_shared(const void* pointer, uint32_t block_rank);
 enum class Scope : uint8_t { block, cluster, device, system };
 void fence(Scope scope);
+/// Before a load of memory that nobody may write while the kernel runs (ld.global.nc).
+void check_constant(const void* address, uint32_t bytes);
 enum class Atomic : uint8_t {
   add,
   min,
