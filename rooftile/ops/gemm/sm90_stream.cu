@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Few rows of A, at most 128: the time is that of reading B, a weight [n, k]. B takes the place of
 // the left operand, whose 64 rows an instruction needs; A's rows, padded to 8, 16, …, are the
-// columns. The ring holds most of shared memory, so that enough of B is on its way; B is the first
-// that L2 lets go. Blocks of a cluster share A, each with its own tile of B; or two split k of one
-// tile and add their parts through distributed shared memory: no workspace, and the same bits in
-// every run, since a sum of two has no order; and of many rows two blocks have half each and share
-// B. Sources of the ideas: the exchange of
-// operands for small batches, NVIDIA CUTLASS ("swap AB"); splitting k inside a cluster, NVIDIA
-// "CUDA C++ Programming Guide: distributed shared memory".
+// columns. The ring holds most of shared memory, so that enough of B is on its way. Blocks of a
+// cluster share A, each with its own tile of B; or two split k of one tile and add their parts
+// through distributed shared memory: no workspace, and the same bits in every run, since a sum of
+// two has no order; and of many rows two blocks have half each and share B. Sources of the ideas:
+// the exchange of operands for small batches, NVIDIA CUTLASS ("swap AB"); splitting k inside a
+// cluster, NVIDIA "CUDA C++ Programming Guide: distributed shared memory".
 #include "rooftile/formats/bf16.h"
 #include "rooftile/formats/fp16.h"
 #include "rooftile/ops/gemm/sm90_mainloop.h"
@@ -119,6 +118,7 @@ __global__ void __launch_bounds__((Shared<kRows, kColumns>::kThreads), 1)
   const int row = half * kColumns;  // of A and D
   typename Loop::Position at;
   if (thread < kWarpgroup) {
+    // Measured: without the consumers' larger share the weight streams more slowly.
     setmaxnreg_dec<88>();
     if (thread < 32 && elect_sync()) {
       const Part of_b{half * work.rows_of_b, work.rows_of_b, blocks_of_b};
