@@ -42,17 +42,24 @@ void check_cluster(const LaunchShape& shape) {
 
 }  // namespace
 
-GpuKernel find_kernel(const KernelTable& table, std::string_view name) {
-  const KernelEntries simulated = table.simulated();
-  GpuKernel kernel{table.name, simulated, find_entry(simulated, name), nullptr};
-  if (kernel.simulated == nullptr) {
-    std::vector<std::string> names;
-    for (std::size_t i = 0; i < simulated.count; ++i) names.emplace_back(simulated.first[i].name);
-    fail_input(unknown_name("kernel of " + kernel.table, name, names));
+GpuKernel find_kernel(std::initializer_list<const KernelTable*> tables, std::string_view name) {
+  std::vector<std::string> names;
+  for (const KernelTable* table : tables) {
+    const KernelEntries simulated = table->simulated();
+    GpuKernel kernel{table->name, simulated, find_entry(simulated, name), nullptr};
+    if (kernel.simulated == nullptr) {
+      for (std::size_t i = 0; i < simulated.count; ++i) names.emplace_back(simulated.first[i].name);
+      continue;
+    }
+    if (table->cuda != nullptr) kernel.cuda = find_entry(table->cuda(), name);
+    if (table->ptxas_report != nullptr) kernel.ptxas_report = table->ptxas_report;
+    return kernel;
   }
-  if (table.cuda != nullptr) kernel.cuda = find_entry(table.cuda(), name);
-  if (table.ptxas_report != nullptr) kernel.ptxas_report = table.ptxas_report;
-  return kernel;
+  fail_input(unknown_name("kernel of " + std::string((*tables.begin())->name), name, names));
+}
+
+GpuKernel find_kernel(const KernelTable& table, std::string_view name) {
+  return find_kernel({&table}, name);
 }
 
 std::string description(const LaunchShape& shape) {

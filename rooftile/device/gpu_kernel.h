@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdint>
+#include <initializer_list>
 #include <string>
 #include <string_view>
 
@@ -24,6 +25,8 @@ struct GpuKernel {
 
 /// Throws Error(bad_input), which lists the kernels of the table, for a name that is not there.
 GpuKernel find_kernel(const KernelTable& table, std::string_view name);
+/// In the one of the tables that has it: of a kernel whose instances are in several .cu files.
+GpuKernel find_kernel(std::initializer_list<const KernelTable*> tables, std::string_view name);
 
 struct Extent3 {
   std::uint32_t x = 1;

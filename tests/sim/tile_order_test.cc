@@ -31,8 +31,9 @@ TEST(GroupedTiles, TakeEachTileOnceAndAGroupsRowsTogether) {
       const GroupedTiles::Tile tile = order.at(number);
       EXPECT_TRUE(tile.row >= 0 && tile.row < rows && tile.column >= 0 && tile.column < columns);
       EXPECT_TRUE(seen.insert({tile.row, tile.column}).second) << number;
-      if (tile.row / group == last_group) EXPECT_GE(tile.column, last_column) << number;
       EXPECT_GE(tile.row / group, last_group) << number;
+      if (tile.row / group != last_group) last_column = 0;
+      EXPECT_GE(tile.column, last_column) << number;
       last_group = tile.row / group;
       last_column = tile.column;
     }

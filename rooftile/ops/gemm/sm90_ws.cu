@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The warp-specialised kernel's instances for a weight [n, k] (layout nt), its launcher for all
-// layouts and its definition. See sm90_ws.h.
-#include "rooftile/formats/bf16.h"
-#include "rooftile/formats/fp16.h"
-#include "rooftile/ops/gemm/sm90_ws.h"
+// The warp-specialised kernel's definition, its launcher, and its instances for bf16 and a weight
+// [n, k] (layout nt). See sm90_ws.h.
+#include "rooftile/ops/gemm/sm90_ws_kernels.h"
 #if !ROOFTILE_DEVICE_CODE
 #include <algorithm>
 #include <cmath>
@@ -14,46 +12,47 @@
 
 namespace rooftile::ops::gemm {
 
-#if ROOFTILE_DEVICE_CODE
-namespace {
-
-template <class T, int kColumns, Finish kFinish, int kBlocks>
-__global__ void __launch_bounds__(kThreads, 1)
-    ws(const __grid_constant__ TensorMap a, const __grid_constant__ TensorMap b,
-       const __grid_constant__ TensorMap d, const __grid_constant__ Output out,
-       tile::GroupedTiles order, int steps) {
-  ws_body<T, Major::k, Major::k, kColumns, kFinish, kBlocks>(&a, {&b}, &d, nullptr, out, order,
-                                                             steps);
-}
-
-}  // namespace
-#else
+#if !ROOFTILE_DEVICE_CODE
 extern const KernelTable sm90_ws_kernels;
-extern const KernelTable sm90_ws_columns_kernels;
-extern const KernelTable sm90_ws_layouts_kernels;
+extern const KernelTable sm90_ws_fp16_kernels;
+extern const KernelTable sm90_ws_columns_bf16_kernels;
+extern const KernelTable sm90_ws_residual_bf16_kernels;
+extern const KernelTable sm90_ws_narrow_bf16_kernels;
+extern const KernelTable sm90_ws_layouts_bf16_kernels;
+extern const KernelTable sm90_ws_layouts_any_bf16_kernels;
+extern const KernelTable sm90_ws_columns_fp16_kernels;
+extern const KernelTable sm90_ws_residual_fp16_kernels;
+extern const KernelTable sm90_ws_narrow_fp16_kernels;
+extern const KernelTable sm90_ws_layouts_fp16_kernels;
+extern const KernelTable sm90_ws_layouts_any_fp16_kernels;
 
 namespace {
 
-/// Whether sm90_ws_columns.cu has it; its kernels take a map of the residual, too.
+/// Whether ws_columns is for it, which takes a map of the residual, too.
 bool has_columns(const OperandLayouts& layouts, Finish finish) {
   return layouts.is_nt() && (finish == Finish::columns || finish == Finish::residual);
 }
 
-GpuKernel find(const OperandLayouts& layouts, DType dtype, std::int64_t columns, Finish finishes,
+GpuKernel find(const OperandLayouts& layouts, DType dtype, std::int64_t columns, Finish finish,
                int cluster) {
-  const std::string type(name(dtype));
-  const std::string tile = type + ", " + std::to_string(columns);
-  const std::string blocks = ", " + std::to_string(cluster) + ">";
-  if (has_columns(layouts, finishes))
-    return find_kernel(
-        sm90_ws_columns_kernels,
-        "ws_columns<" + tile +
-            (finishes == Finish::residual ? ", Finish::residual" : ", Finish::columns") + blocks);
-  const std::string finish =
-      (finishes == Finish::plain ? ", Finish::plain" : ", Finish::any") + blocks;
-  if (layouts.is_nt()) return find_kernel(sm90_ws_kernels, "ws<" + tile + finish);
-  return find_kernel(sm90_ws_layouts_kernels, "ws_layout<" + type + ", " + layouts.majors() + ", " +
-                                                  std::to_string(columns) + finish);
+  std::string kernel = "ws<";
+  if (has_columns(layouts, finish)) kernel = "ws_columns<";
+  if (!layouts.is_nt()) kernel = "ws_layout<";
+  kernel += std::string(name(dtype)) + ", ";
+  if (!layouts.is_nt()) kernel += layouts.majors() + ", ";
+  kernel += std::to_string(columns) + ", Finish::";
+  if (has_columns(layouts, finish))
+    kernel += finish == Finish::residual ? "residual" : "columns";
+  else
+    kernel += finish == Finish::plain ? "plain" : "any";
+  kernel += ", " + std::to_string(cluster) + ">";
+  return find_kernel(
+      {&sm90_ws_kernels, &sm90_ws_fp16_kernels, &sm90_ws_columns_bf16_kernels,
+       &sm90_ws_residual_bf16_kernels, &sm90_ws_narrow_bf16_kernels, &sm90_ws_layouts_bf16_kernels,
+       &sm90_ws_layouts_any_bf16_kernels, &sm90_ws_columns_fp16_kernels,
+       &sm90_ws_residual_fp16_kernels, &sm90_ws_narrow_fp16_kernels, &sm90_ws_layouts_fp16_kernels,
+       &sm90_ws_layouts_any_fp16_kernels},
+      kernel);
 }
 
 /// Waves of clusters, times what a tile takes: where the waves are the same the larger tile, which
@@ -74,7 +73,7 @@ std::vector<Config> configs(const Problem& problem, const DeviceProperties& devi
   const bool is_nt = layouts_of(problem).is_nt();
   for (const std::int64_t columns : {256, 128})
     for (const int cluster : {2, 1})
-      if (is_nt || columns == 128 * cluster)  // see sm90_ws_layouts.cu
+      if (is_nt || columns == 128 * cluster)  // see LAYOUT_ENTRIES_OF
         list.push_back({estimate(problem, device, columns, cluster),
                         {{{"block_n", columns}, {"cluster", cluster}}}});
   std::stable_sort(list.begin(), list.end(),
@@ -123,11 +122,6 @@ const KernelDef sm90_ws{
 };
 #endif
 
-#define WS_ENTRY(...) ROOFTILE_KERNEL_ENTRY(ws<__VA_ARGS__>)
-#define WS_ENTRIES(type, columns)                                                     \
-  WS_ENTRY(type, columns, Finish::plain, 2), WS_ENTRY(type, columns, Finish::any, 2), \
-      WS_ENTRY(type, columns, Finish::plain, 1), WS_ENTRY(type, columns, Finish::any, 1)
-ROOFTILE_KERNEL_TABLE(sm90_ws_kernels, WS_ENTRIES(bf16, 256), WS_ENTRIES(bf16, 128),
-                      WS_ENTRIES(fp16, 256), WS_ENTRIES(fp16, 128))
+ROOFTILE_KERNEL_TABLE(sm90_ws_kernels, WS_ENTRIES(bf16, 256), WS_ENTRIES(bf16, 128))
 
 }  // namespace rooftile::ops::gemm

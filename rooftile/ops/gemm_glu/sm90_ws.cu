@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The warp-specialised kernel of gemm, half the columns of a tile the gate's and the same of up: a
-// thread holds both sums of an element, so the gate costs no memory. See ops/gemm/sm90_ws.h.
-#include "rooftile/ops/gemm/sm90_ws.h"
-
-#include "rooftile/formats/bf16.h"
-#include "rooftile/formats/fp16.h"
+// The definition of gemm_glu/sm90_ws, its launcher, and its instances for bf16. See sm90_gated.h.
+#include "rooftile/ops/gemm_glu/sm90_gated.h"
 #if !ROOFTILE_DEVICE_CODE
 #include <algorithm>
 
@@ -14,27 +10,9 @@
 
 namespace rooftile::ops::gemm_glu {
 
-namespace {
-
-using namespace gemm;
-
-#if ROOFTILE_DEVICE_CODE
-
-template <class T, int kColumns, Finish kFinish, int kBlocks>
-__global__ void __launch_bounds__(kThreads, 1)
-    gated(const __grid_constant__ TensorMap a, const __grid_constant__ TensorMap gate,
-          const __grid_constant__ TensorMap up, const __grid_constant__ TensorMap d,
-          const __grid_constant__ Output out, tile::GroupedTiles order, int steps) {
-  ws_body<T, Major::k, Major::k, kColumns, kFinish, kBlocks>(&a, {&gate, &up}, &d, nullptr, out,
-                                                             order, steps);
-}
-
-#endif
-
-}  // namespace
-
 #if !ROOFTILE_DEVICE_CODE
 extern const KernelTable sm90_ws_kernels;
+extern const KernelTable sm90_ws_fp16_kernels;
 
 namespace {
 
@@ -56,9 +34,9 @@ Prepared prepare(const Problem& problem, Device& device, const Config& config) {
   const int columns_of_d = columns / 2;
   const bool is_by_tma = can_store_d(problem);
   const GpuKernel kernel = find_kernel(
-      sm90_ws_kernels, "gated<" + std::string(name(problem.dtype("a"))) + ", " +
-                           std::to_string(columns) + ", Finish::gated" +
-                           (is_by_tma ? ", " : "_any, ") + std::to_string(cluster) + ">");
+      {&sm90_ws_kernels, &sm90_ws_fp16_kernels},
+      "gated<" + std::string(name(problem.dtype("a"))) + ", " + std::to_string(columns) +
+          ", Finish::gated" + (is_by_tma ? ", " : "_any, ") + std::to_string(cluster) + ">");
   const WsLaunch fits = ws_launch(problem, device, columns, columns_of_d, cluster);
   Output fixed;
   fixed.d = view_of(problem, "d");
@@ -103,12 +81,6 @@ const KernelDef sm90_ws{
 };
 #endif
 
-#define GATED_ENTRY(...) ROOFTILE_KERNEL_ENTRY(gated<__VA_ARGS__>)
-#define GATED_ENTRIES(type, columns)                                                          \
-  GATED_ENTRY(type, columns, Finish::gated, 2), GATED_ENTRY(type, columns, Finish::gated, 1), \
-      GATED_ENTRY(type, columns, Finish::gated_any, 2),                                       \
-      GATED_ENTRY(type, columns, Finish::gated_any, 1)
-ROOFTILE_KERNEL_TABLE(sm90_ws_kernels, GATED_ENTRIES(bf16, 256), GATED_ENTRIES(bf16, 128),
-                      GATED_ENTRIES(fp16, 256), GATED_ENTRIES(fp16, 128))
+ROOFTILE_KERNEL_TABLE(sm90_ws_kernels, GATED_ENTRIES(bf16, 256), GATED_ENTRIES(bf16, 128))
 
 }  // namespace rooftile::ops::gemm_glu

@@ -1,0 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
+// bf16 with a bias or an activation, wide tiles. See sm90_ws_kernels.h.
+#include "rooftile/ops/gemm/sm90_ws_kernels.h"
+
+namespace rooftile::ops::gemm {
+
+ROOFTILE_KERNEL_TABLE(sm90_ws_columns_bf16_kernels, COLUMNS_ENTRIES(bf16, 256, Finish::columns))
+
+}  // namespace rooftile::ops::gemm

@@ -1,0 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
+// fp16 with a residual like D, wide tiles. See sm90_ws_kernels.h.
+#include "rooftile/ops/gemm/sm90_ws_kernels.h"
+
+namespace rooftile::ops::gemm {
+
+ROOFTILE_KERNEL_TABLE(sm90_ws_residual_fp16_kernels, COLUMNS_ENTRIES(fp16, 256, Finish::residual))
+
+}  // namespace rooftile::ops::gemm
