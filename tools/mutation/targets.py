@@ -7,16 +7,17 @@ OPS = "rooftile/ops"
 PROBLEMS = {
     "gemm/sm90_ws": ["m=200 n=520 k=200 a=bf16 layout=nt",
                      "m=200 n=520 k=200 a=bf16 layout=nt bias=bf16 residual=bf16 act=silu", "m=17032 n=8 k=520 a=bf16 layout=nt"],
-    "gemm/sm90_stream": ["m=4 n=17200 k=264 a=bf16 layout=nt", "m=100 n=520 k=1160 a=bf16 layout=nt bias=bf16 act=silu",
-                         "m=40 n=200 k=136 a=bf16 d=f32 layout=nt"],
+    "gemm/sm90_stream": ["m=16 n=17200 k=264 a=bf16 layout=nt", "m=100 n=520 k=1160 a=bf16 layout=nt bias=bf16 act=silu",
+                         "m=40 n=200 k=136 a=bf16 d=f32 layout=nt", "m=5 n=72 k=72 a=bf16 layout=nt bias=bf16 act=silu"],
 }
-KERNELS = ["gemm/sm90_naive", "gemm/sm90_tiled", "gemm/sm80_mma", "gemm/sm90_stream", "rmsnorm/sm90_plain", "rmsnorm/sm90_rows",
+KERNELS = ["gemm/sm90_naive", "gemm/sm90_tiled", "gemm/sm80_mma", "rmsnorm/sm90_plain", "rmsnorm/sm90_rows",
            "softmax/sm90_plain", "softmax/sm90_rows", "transpose/sm90_plain", "transpose/sm90_tiled",
            "transpose/sm90_padded", "transpose/sm90_vector", "scaled_copy/sm90_plain", "scaled_copy/sm90_vector"]
 HEADERS = {
     f"{OPS}/gemm/sm90_ws.h": ["gemm/sm90_ws"],
     f"{OPS}/gemm/sm90_mainloop.h": ["gemm/sm90_ws", "gemm/sm90_stream"],
     f"{OPS}/gemm/sm90_epilogue.h": ["gemm/sm90_ws"],
+    f"{OPS}/gemm/sm90_stream.h": ["gemm/sm90_stream"],
     f"{OPS}/gemm/sm90_turned.h": ["gemm/sm90_stream"],
     "rooftile/tile/pipeline.h": ["gemm/sm90_ws"],
     "rooftile/tile/tile_order.h": ["gemm/sm90_ws"],
