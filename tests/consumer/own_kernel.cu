@@ -48,10 +48,25 @@ bool is_right_on(rooftile::Device& device) {
   return is_right;
 }
 
+// Under several orders of threads, each of which leaves what it counted.
+bool is_right_when_simulated() {
+  const auto device = rooftile::make_sim_device("h200");
+  for (const char* options : {"order=in_order completion=late", "order=reversed completion=early",
+                              "order=random completion=random seed=7"}) {
+    device->set_options(rooftile::parse_sim_options(options));
+    if (!is_right_on(*device)) return false;
+    const std::vector<rooftile::SimLaunch> launches = device->take_launches();
+    if (launches.size() != 1 || !launches[0].findings.empty() || launches[0].lines.empty() ||
+        launches[0].counters[rooftile::SimCounter::blocks] != 8)
+      return false;
+  }
+  return true;
+}
+
 }  // namespace
 
 int main() try {
-  bool is_right = is_right_on(*rooftile::make_sim_device("h200"));
+  bool is_right = is_right_when_simulated();
   for (const rooftile::DeviceFactory& factory : rooftile::device_factories())
     if (factory.family == "cuda" && !factory.list().empty())
       is_right = is_right_on(*factory.open("cuda:0")) && is_right;
