@@ -6,6 +6,7 @@ import re
 import resource
 import signal
 import subprocess
+import threading
 
 import source_tree
 from mutation import targets
@@ -30,6 +31,7 @@ class Builder:
         self.settings = json.loads(pathlib.Path(settings).read_text())
         self.folder = folder
         self.originals = {}
+        self.building_originals = threading.Lock()  # jobs need the same one, and would write it at once
 
     def build(self, kernel, where, changed=None):
         """The object of `kernel`'s code in `where`, `changed` (file, text) in it; None: does not compile."""
@@ -65,8 +67,9 @@ class Builder:
         return [text for text in sections if not text.startswith((".data:", ".data.rel.local:", ".rodata.str"))]
 
     def is_the_original(self, kernel, built):
-        if kernel not in self.originals:
-            self.originals[kernel] = self.code(self.build(kernel, self.folder / "original" / kernel)[0])
+        with self.building_originals:
+            if kernel not in self.originals:
+                self.originals[kernel] = self.code(self.build(kernel, self.folder / "original" / kernel)[0])
         return self.code(built) == self.originals[kernel]
 
     def link(self, built):
