@@ -161,10 +161,10 @@ class Works(Test):
 
     def test_bench_of_a_configuration(self):
         simulated = ("bench", "gemm/sm90_stream", "m=16", "n=256", "k=256", "a=bf16", "layout=nt", "--on", "sim:h200")
-        _, results = run_json(*simulated, "--config", "rows=64 split=1 share=2")
+        _, results = run_json(*simulated, "--config", "rows=64 split=1 share=2 halves=1")
         record = results["records"][0]
-        self.assertEqual("rows=64 split=1 share=2", record["config"])
-        self.assertIn("--config 'rows=64 split=1 share=2'", record["command"])
+        self.assertEqual("rows=64 split=1 share=2 halves=1", record["config"])
+        self.assertIn("--config 'rows=64 split=1 share=2 halves=1'", record["command"])
         self.expect(run(*simulated, "--config", "rows=7"), 2, "offers 'rows=")
         self.expect(run("bench", "softmax", "--all-kernels", "--config", "rows=7"), 2, "--all-kernels")
 
