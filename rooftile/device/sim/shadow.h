@@ -15,10 +15,10 @@
 namespace rooftile::sim {
 
 struct Cell {
-  Epoch
-      write;  // is_many(): a plain one, and behind it atomics, the last of them in the read's place
-  Epoch
-      read;  // is_many(): of shared memory the index of a ReadSet, of global memory several threads
+  // is_many(): a plain one, and behind it atomics, the last of them in the read's place.
+  Epoch write;
+  // is_many(): of shared memory the index of a ReadSet, of global memory several threads.
+  Epoch read;
   std::uint32_t write_pc = 0;
   std::uint32_t read_pc = 0;
 };

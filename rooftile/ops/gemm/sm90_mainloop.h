@@ -92,9 +92,9 @@ struct Mainloop {
   using Stages = tile::Pipeline<kStages>;
   using Position = tile::RingPosition<kStages>;
 
-  /// The producer's thread, which elect_sync() chose: around each copy of any other ptxas loops
-  /// over the lanes of the warp, which takes longer than a step of few rows. Steps `first` to
-  /// `last` of the tile at (row, column), from `start` on and then those before it.
+  /// The producer's thread, which elect_sync() chose: around each copy of any other ptxas makes a
+  /// loop over the lanes of the warp. Steps `first` to `last` of the tile at (row, column), from
+  /// `start` on and then those before it.
   static __device__ __forceinline__ void produce(unsigned char* ring, Stages& stages, Position& at,
                                                  const TensorMap* left,
                                                  const TensorMap* const (&right)[kParts], int row,
