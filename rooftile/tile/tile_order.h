@@ -9,9 +9,9 @@ namespace ROOFTILE_API rooftile {
 namespace tile {
 
 /// Divides by a number that is known on the host, by a multiplication: a GPU has no instruction
-/// that divides integers. Of 0 to 2^31 - 1; the divisor is 1 or more. Source: T. Granlund and P.
-/// Montgomery, "Division by Invariant Integers using
-/// Multiplication", 1994.
+/// that divides integers. Of 0 to 2^31 - 1; the divisor is 1 or more.
+/// Source: T. Granlund and P. Montgomery, "Division by Invariant Integers using Multiplication",
+/// 1994.
 class Divisor {
  public:
   constexpr Divisor() = default;

@@ -50,7 +50,7 @@ struct Division {
   [[nodiscard]] ROOFTILE_HD constexpr int blocks() const { return split * share * halves; }
 };
 
-/// What a kernel needs of it. Why from the host: a division takes as long as a step.
+/// What a kernel needs of it. Why from the host: a GPU has no instruction that divides.
 struct Work {
   int tiles = 0;  // of B
   int steps = 0;  // of k
@@ -137,8 +137,7 @@ __global__ void __launch_bounds__((StreamShared<kRows, kColumns>::kThreads), 1)
     const TurnedOutput<T, kColumns> output{
         out, &d, shared + S::kOutput + consumer * Tile::kBytes, 1 + consumer, in_warpgroup, row};
     // A stage is filled by the blocks that share B's tile and by those that share A's.
-    const tile::Releaser releaser = tile::Releaser::of(
-        in_warpgroup, division.halves * division.share == 1 ? 0 : blocks_of_b | blocks_of_a);
+    const tile::Releaser releaser = tile::Releaser::of(in_warpgroup, blocks_of_b | blocks_of_a);
     typename Loop::Sum sum;
     wait_for_grid();
     for (int tile = first_tile; tile < work.tiles; tile += next) {
