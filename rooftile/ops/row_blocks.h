@@ -81,6 +81,12 @@ inline LaunchShape row_blocks(std::int64_t rows, std::uint32_t threads_of_row) {
           .block = {.x = threads_of_row, .y = rows_of_block}};
 }
 
+/// As in a kernel's table, whether rows of `units` leave no thread of row_blocks() without its
+/// `each`: "false" for one, where an instance without tests (see tile::RowPacks) is no faster.
+inline const char* fills(const LaunchShape& shape, std::int64_t units, std::int64_t each) {
+  return each > 1 && shape.block.y == 1 && units == each * shape.block.x ? "true" : "false";
+}
+
 /// A block for each row, an element for each thread, up to 256; the blocks of more rows than a grid
 /// has take several.
 inline LaunchShape plain_row_blocks(std::int64_t rows, std::int64_t cols) {

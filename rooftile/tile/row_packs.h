@@ -10,9 +10,20 @@
 namespace ROOFTILE_API rooftile {
 namespace tile {
 
-/// Row blockIdx.x * blockDim.y + threadIdx.y: the thread has packs threadIdx.x + i * blockDim.x, i
-/// below kKept, of those that are there.
+/// Lets the compiler forget what these packs are, so that it unpacks them again: what it keeps
+/// unpacked takes twice the registers.
 template <int kKept>
+__device__ inline void keep_packed([[maybe_unused]] Pack (&packs)[kKept]) {
+#ifdef __CUDACC__
+  ROOFTILE_UNROLL for (int i = 0; i < kKept; ++i) asm volatile(
+      "" : "+r"(packs[i].x), "+r"(packs[i].y), "+r"(packs[i].z), "+r"(packs[i].w));
+#endif
+}
+
+/// Row blockIdx.x * blockDim.y + threadIdx.y: the thread has packs threadIdx.x + i * blockDim.x, i
+/// below kKept, of those that are there. kFills: all of every row of every block are, which saves
+/// the tests.
+template <int kKept, bool kFills = false>
 struct RowPacks {
   long long row;
   int packs;  // of the row; none beyond the last row
@@ -24,7 +35,7 @@ struct RowPacks {
   __device__ int at(int i) const {
     return static_cast<int>(threadIdx.x) + i * static_cast<int>(blockDim.x);
   }
-  __device__ bool has(int i) const { return at(i) < packs; }
+  __device__ bool has(int i) const { return kFills || at(i) < packs; }
 
   /// The packs of this row of a matrix of T, rows `stride` elements apart; `fill` in place of those
   /// that are not there.

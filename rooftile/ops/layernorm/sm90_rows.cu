@@ -148,14 +148,14 @@ __device__ float pivot_of(const Row<kKept>& row, float (&scratch)[kMostWarps]) {
 
 // Of s * scale - pivot.
 template <int kKept>
-__device__ float mean_of(Row<kKept>& row, int cols, float scale, float pivot,
+__device__ float mean_of(Row<kKept>& row, float inverse, float scale, float pivot,
                          float (&scratch)[kMostWarps]) {
   float sum = 0;
   row.for_each([&](const float(&s)[kOctet], int at) {
     const int left = row.left(at);
     ROOFTILE_UNROLL for (int j = 0; j < kOctet; ++j) sum += j < left ? s[j] * scale - pivot : 0.0F;
   });
-  return row_sum(sum, scratch) / static_cast<float>(cols);
+  return row_sum(sum, scratch) * inverse;
 }
 
 // The sum of (s * scale - pivot - mean)^2.
@@ -208,13 +208,6 @@ __device__ Moments moments(float eps, float pivot, MeanOf mean_of, SquaresOf squ
   return found;
 }
 
-// The octet of y.
-__device__ inline void normalise(float (&v)[kOctet], const Moments& of_row, float pivot, float root,
-                                 const float (&w)[kOctet], const float (&b)[kOctet]) {
-  ROOFTILE_UNROLL for (int j = 0; j < kOctet; ++j) v[j] =
-      fmaf((v[j] * of_row.scale - pivot - of_row.mean) * root, w[j], b[j]);
-}
-
 template <int kKept>
 __global__ void __launch_bounds__(most_threads(kKept)) rows(const RowsCall call) {
   constexpr bool kIsWhole = Row<kKept>::kIsWhole;
@@ -229,7 +222,7 @@ __global__ void __launch_bounds__(most_threads(kKept)) rows(const RowsCall call)
   const Moments found = moments(
       call.eps, pivot,
       [&](float scale, auto& scratch) {
-        return mean_of(row, call.cols, scale, pivot * scale, scratch);
+        return mean_of(row, call.inverse, scale, pivot * scale, scratch);
       },
       [&](float scale, float mean, auto& scratch) {
         return squares_of(row, scale, pivot * scale, mean, scratch);
@@ -245,32 +238,29 @@ __global__ void __launch_bounds__(most_threads(kKept)) rows(const RowsCall call)
     float v[kOctet];
     load_parameter(factor, row, w, 1.0F, at);
     load_parameter(shift, row, b, 0.0F, at);
-    ROOFTILE_UNROLL for (int j = 0; j < kOctet; ++j) v[j] = s[j];
-    normalise(v, found, pivot * found.scale, root, factor, shift);
+    ROOFTILE_UNROLL for (int j = 0; j < kOctet; ++j) v[j] =
+        fmaf((s[j] * found.scale - pivot * found.scale - found.mean) * root, factor[j], shift[j]);
     row.store(v, y, at);
   });
 }
 
-// w or b at the packs of the row, `absent` where there is none.
-template <class T, int kKept>
-__device__ void load_parameters(Pack (&to)[kKept], const RowPacks<kKept>& row, const Matrix& from,
-                                float absent) {
-  if (from.data != nullptr) {
-    row.load(to, static_cast<const T*>(from.data), 0);
-    return;
-  }
-  const float both[2] = {absent, absent};
-  const uint32_t word = PackOf<T>::pack(both);
-  ROOFTILE_UNROLL for (int i = 0; i < kKept; ++i) to[i] = make_uint4(word, word, word, word);
+// w or b at pack i of the row, which is there, `absent` where there is none.
+template <class T, int kKept, bool kFills>
+__device__ void load_parameter(float (&to)[kOctet], const RowPacks<kKept, kFills>& row, int i,
+                               const Matrix& from, float absent) {
+  if (from.data == nullptr)
+    ROOFTILE_UNROLL for (int j = 0; j < kOctet; ++j) to[j] = absent;
+  else
+    unpack<T>(to, static_cast<const Pack*>(from.data)[row.at(i)]);
 }
 
 // The same of rows that RowPacks can hold, all of one type of 16 bits: to the same bits. Why an
 // instance without parameters: fewer registers, and loads that can be under way earlier.
-template <class T, int kKept, bool kHasResidual, bool kHasParameters>
+template <class T, int kKept, bool kFills, bool kHasResidual, bool kHasParameters>
 __global__ void __launch_bounds__(most_threads(kKept), kKept == 4 ? 2 : 1)
     whole(const RowsCall call) {
   static_assert(kPack<T> == kOctet);
-  const RowPacks<kKept> row(call.rows, call.cols / kOctet);
+  const RowPacks<kKept, kFills> row(call.rows, call.cols / kOctet);
   Pack kept[kKept];
   row.load(kept, static_cast<const T*>(call.x.data), call.x.row_stride);
   if constexpr (kHasResidual) {
@@ -296,7 +286,8 @@ __global__ void __launch_bounds__(most_threads(kKept), kKept == 4 ? 2 : 1)
           unpack<T>(s, kept[i]);
           ROOFTILE_UNROLL for (int j = 0; j < kOctet; ++j) sum += s[j] * scale;
         }
-        return row_sum(sum, scratch) / static_cast<float>(call.cols);
+        keep_packed(kept);
+        return row_sum(sum, scratch) * call.inverse;
       },
       [&](float scale, float mean, auto& scratch) {
         float squares = 0;
@@ -308,27 +299,23 @@ __global__ void __launch_bounds__(most_threads(kKept), kKept == 4 ? 2 : 1)
             squares = fmaf(deviation, deviation, squares);
           }
         }
+        keep_packed(kept);
         return row_sum(squares, scratch);
       });
   const float root = root_of(found.squares, call.inverse, call.eps, found.scale);
 
-  // Not asked for before the sums: registers for more rows under way are worth more.
-  Pack w[kKept];
-  Pack b[kKept];
-  if constexpr (kHasParameters) {
-    load_parameters<T>(w, row, call.w, 1.0F);
-    load_parameters<T>(b, row, call.b, 0.0F);
-  }
-  ROOFTILE_UNROLL for (int i = 0; i < kKept; ++i) {
+  // w and b not before the sums: registers for more rows under way are worth more.
+  ROOFTILE_UNROLL for (int i = 0; i < kKept; ++i) if (row.has(i)) {
     float v[kOctet];
     float factor[kOctet] = {1, 1, 1, 1, 1, 1, 1, 1};
     float shift[kOctet] = {};
     unpack<T>(v, kept[i]);
     if constexpr (kHasParameters) {
-      unpack<T>(factor, w[i]);
-      unpack<T>(shift, b[i]);
+      load_parameter<T>(factor, row, i, call.w, 1.0F);
+      load_parameter<T>(shift, row, i, call.b, 0.0F);
     }
-    normalise(v, found, 0.0F, root, factor, shift);
+    ROOFTILE_UNROLL for (int j = 0; j < kOctet; ++j) v[j] =
+        fmaf(fmaf(v[j], found.scale, -found.mean) * root, factor[j], shift[j]);
     row.store(static_cast<T*>(call.y.data), call.y.row_stride, i, pack<T>(v));
   }
 }
@@ -372,12 +359,12 @@ Prepared prepare(const Problem& problem, Device&, const Config& config) {
   const std::string type = packed_type(problem);
   const std::string number = std::to_string(kept);
   const bool has_parameters = problem.has("w") || problem.has("b");
-  const GpuKernel whole =
-      find_kernel(sm90_rows_kernels, type == "void" || octets > kept * threads
-                                         ? "rows<" + number + ">"
-                                         : "whole<" + type + ", " + number +
-                                               (problem.has("residual") ? ", true" : ", false") +
-                                               (has_parameters ? ", true>" : ", false>"));
+  const GpuKernel whole = find_kernel(
+      sm90_rows_kernels, type == "void" || octets > kept * threads
+                             ? "rows<" + number + ">"
+                             : "whole<" + type + ", " + number + ", " + fills(shape, octets, kept) +
+                                   (problem.has("residual") ? ", true" : ", false") +
+                                   (has_parameters ? ", true>" : ", false>"));
   const GpuKernel any = find_kernel(sm90_rows_kernels, "rows<0>");
   const RowsCall fixed{.rows = problem.axis("rows"),
                        .cols = static_cast<int>(problem.axis("cols")),
@@ -410,10 +397,11 @@ const KernelDef sm90_rows{
 #endif
 
 #define WHOLE_ENTRY(...) ROOFTILE_KERNEL_ENTRY(whole<__VA_ARGS__>)
-#define WHOLE_ENTRIES(type, kept)                                              \
-  WHOLE_ENTRY(type, kept, false, false), WHOLE_ENTRY(type, kept, false, true), \
-      WHOLE_ENTRY(type, kept, true, false), WHOLE_ENTRY(type, kept, true, true)
-#define WHOLE_ENTRIES_OF(type) WHOLE_ENTRIES(type, 1), WHOLE_ENTRIES(type, 4)
+#define WHOLE_ENTRIES(type, kept, fills)                                                     \
+  WHOLE_ENTRY(type, kept, fills, false, false), WHOLE_ENTRY(type, kept, fills, false, true), \
+      WHOLE_ENTRY(type, kept, fills, true, false), WHOLE_ENTRY(type, kept, fills, true, true)
+#define WHOLE_ENTRIES_OF(type) \
+  WHOLE_ENTRIES(type, 1, false), WHOLE_ENTRIES(type, 4, false), WHOLE_ENTRIES(type, 4, true)
 ROOFTILE_KERNEL_TABLE(sm90_rows_kernels, ROOFTILE_KERNEL_ENTRY(rows<0>),
                       ROOFTILE_KERNEL_ENTRY(rows<1>), ROOFTILE_KERNEL_ENTRY(rows<4>),
                       WHOLE_ENTRIES_OF(bf16), WHOLE_ENTRIES_OF(fp16))

@@ -136,11 +136,11 @@ __global__ void __launch_bounds__(1024) rows(const RowsCall call) {
 }
 
 // The same of rows without lengths that RowPacks can hold: to the same bits.
-template <class T, int kKept>
+template <class T, int kKept, bool kFills>
 __global__ void __launch_bounds__(1024) whole(const RowsCall call) {
   __shared__ float scratch_most[kMostWarps];
   __shared__ float scratch_sum[kMostWarps];
-  const RowPacks<kKept> row(call.rows, static_cast<int>(call.cols) / kPack<T>);
+  const RowPacks<kKept, kFills> row(call.rows, static_cast<int>(call.cols) / kPack<T>);
 
   Pack kept[kKept];
   row.load(kept, static_cast<const T*>(call.x), call.x_stride, PackOf<T>::kMinusInfinity);
@@ -188,7 +188,8 @@ Prepared prepare(const Problem& problem, Device&, const Config& config) {
   const std::uint32_t threads = row_threads((bytes + 15) / 16, kept);
   const LaunchShape shape = row_blocks(problem.axis("rows"), threads);
   const GpuKernel any = find_kernel(sm90_rows_kernels, instance("rows", dtype, kept));
-  const GpuKernel whole = find_kernel(sm90_rows_kernels, instance("whole", dtype, kept));
+  const GpuKernel whole = find_kernel(
+      sm90_rows_kernels, instance("whole", dtype, kept, fills(shape, bytes / 16, kept)));
   const bool can_be_whole =
       bytes % 16 == 0 && bytes / 16 <= kept * threads && !problem.has("lengths");
   const RowsCall fixed{.rows = problem.axis("rows"),
@@ -234,8 +235,9 @@ const KernelDef sm90_rows{
 #endif
 
 #define ROWS_ENTRIES(type, kept) \
-  ROOFTILE_KERNEL_ENTRY(rows<type, kept>), ROOFTILE_KERNEL_ENTRY(whole<type, kept>)
-#define ROWS_ENTRIES_OF(type) ROWS_ENTRIES(type, 1), ROWS_ENTRIES(type, 4)
+  ROOFTILE_KERNEL_ENTRY(rows<type, kept>), ROOFTILE_KERNEL_ENTRY(whole<type, kept, false>)
+#define ROWS_ENTRIES_OF(type) \
+  ROWS_ENTRIES(type, 1), ROWS_ENTRIES(type, 4), ROOFTILE_KERNEL_ENTRY(whole<type, 4, true>)
 ROOFTILE_KERNEL_TABLE(sm90_rows_kernels, ROWS_ENTRIES_OF(float), ROWS_ENTRIES_OF(bf16),
                       ROWS_ENTRIES_OF(fp16))
 
