@@ -32,6 +32,7 @@
 #include "rooftile/ops/embedding/embedding.h"
 #include "rooftile/ops/gemm/gemm.h"
 #include "rooftile/ops/gemm_glu/gemm_glu.h"
+#include "rooftile/ops/gemm_rmsnorm/gemm_rmsnorm.h"
 #include "rooftile/ops/glu/glu.h"
 #include "rooftile/ops/kv_append/kv_append.h"
 #include "rooftile/ops/mul/mul.h"

@@ -49,6 +49,12 @@ def test_rmsnorm_with_residual_gives_two(randn, close, dtype):
 
 
 @each_dtype
+def test_gemm_rmsnorm(randn, close, dtype):
+    a, w, weight = randn((3, 96), dtype), randn(96, dtype), randn((40, 96), dtype)
+    close(rooftile.gemm_rmsnorm(a, w, weight.T), rms(wide(a), 1e-6) * wide(w) @ wide(weight).T)
+
+
+@each_dtype
 def test_softmax(randn, close, dtype):
     x = randn((4, 33), dtype)
     close(rooftile.softmax(x, scale=2), softmax(2 * wide(x)))

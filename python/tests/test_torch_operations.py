@@ -104,6 +104,15 @@ def test_gemm_glu(torch, randn, close, dtype):
 
 
 @each_dtype
+@pytest.mark.parametrize("rows", [1, 40])
+def test_gemm_rmsnorm(torch, randn, close, dtype, rows):
+    a, w, weight = randn((rows, 128), dtype), randn((128,), dtype), randn((96, 128), dtype) / 12
+    wide = a.double()
+    expected = wide / (wide.square().mean(-1, keepdim=True) + 1e-6).sqrt() * w.double() @ weight.double().T
+    close(rooftile.gemm_rmsnorm(a, w, weight.T), expected)
+
+
+@each_dtype
 def test_moves(torch, randn, dtype):
     x = randn((6, 1000), dtype)
     assert torch.equal(rooftile.transpose(x), x.T)
