@@ -82,8 +82,8 @@ __device__ __forceinline__ void gemv_body(const Sm90Call& call, const Rmsnorm& n
     return load_pack(row + at, call.k - at, false);
   };
 
-  // Over the row of B, of A's rows times `scale`.
-  const auto sum = [&](const float(&scale)[kRows], Sums(&of_warp)[kWarps]) {
+  // Over the row of B; kScales: of A's rows times `scale`, which is rare and need not be fast.
+  const auto sum = [&]<bool kScales>(const float(&scale)[kRows], Sums(&of_warp)[kWarps]) {
     Sums sums;
     const auto multiply = [&](const Pack& weights, int p) {
       float w[kPack<T>];
@@ -97,16 +97,14 @@ __device__ __forceinline__ void gemv_body(const Sm90Call& call, const Rmsnorm& n
         float x[kPack<T>];
         unpack<T>(x, load(a[i], p));
         ROOFTILE_UNROLL for (int e = 0; e < kPack<T>; ++e) {
-          if constexpr (kNormalises) {
-            x[e] = x[e] * scale[i];
-            sums.squares[i] = fmaf(x[e], x[e], sums.squares[i]);
-          }
+          if constexpr (kScales) x[e] = x[e] * scale[i];
+          if constexpr (kNormalises) sums.squares[i] = fmaf(x[e], x[e], sums.squares[i]);
           sums.products[i] = fmaf(x[e], w[e], sums.products[i]);
         }
       }
     };
     int p = warp % kShare * kWarp + lane;
-    if constexpr (kIsWhole) {
+    if constexpr (kIsWhole && !kScales) {
       for (; p < packs - (kUnderWay - 1) * kStep; p += kUnderWay * kStep) {
         Pack weights[kUnderWay];
         ROOFTILE_UNROLL for (int u = 0; u < kUnderWay; ++u) weights[u] =
@@ -131,25 +129,18 @@ __device__ __forceinline__ void gemv_body(const Sm90Call& call, const Rmsnorm& n
     return sums;
   };
 
-  float scale[kRows];
-  ROOFTILE_UNROLL for (int i = 0; i < kRows; ++i) scale[i] = 1;
-  Sums sums;
+  float scale[kRows] = {};
+  Sums sums = sum.template operator()<false>(scale, scratch[0]);
   if constexpr (kNormalises) {
-    // Again where a row's squares leave f32. Why a vote: rows of B beyond the last have none, and
-    // all threads must meet in the sums.
-    ROOFTILE_NO_UNROLL for (int turn = 0; turn < 2; ++turn) {
-      sums = sum(scale, scratch[turn]);
-      bool leaves_range = false;
-      ROOFTILE_UNROLL for (int i = 0; i < kRows; ++i) {
-        if (turn == 0) scale[i] = range_scale(sums.squares[i], norm.eps);
-        leaves_range = leaves_range || scale[i] != 1.0F;
-      }
-      if (turn == 1 || !__syncthreads_or(leaves_range)) break;
+    bool leaves_range = false;
+    ROOFTILE_UNROLL for (int i = 0; i < kRows; ++i) {
+      scale[i] = range_scale(sums.squares[i], norm.eps);
+      leaves_range = leaves_range || scale[i] != 1.0F;
     }
+    // Why a vote: rows of B beyond the last have no squares, and all threads must meet in the sums.
+    if (__syncthreads_or(leaves_range)) sums = sum.template operator()<true>(scale, scratch[1]);
     ROOFTILE_UNROLL for (int i = 0; i < kRows; ++i) sums.products[i] *=
         root_of(sums.squares[i], norm.inverse, norm.eps, scale[i]);
-  } else {
-    sums = sum(scale, scratch[0]);
   }
   if (warp % kShare != 0) return;
   ROOFTILE_UNROLL for (int i = 0; i < kRows; ++i) if (lane == i && i < call.m && j < call.n)

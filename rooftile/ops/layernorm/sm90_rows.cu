@@ -191,8 +191,8 @@ struct Moments {
 };
 
 // From mean_of(scale, scratch) and squares_of(scale, mean, scratch), each over the whole row, less
-// `pivot`.
-template <class MeanOf, class SquaresOf>
+// `pivot`. kHasBlock: no other row is in the block.
+template <bool kHasBlock, class MeanOf, class SquaresOf>
 __device__ Moments moments(float eps, float pivot, MeanOf mean_of, SquaresOf squares_of) {
   __shared__ float scratch[4][kMostWarps];
   Moments found{1.0F, mean_of(1.0F, scratch[0]), 0.0F};
@@ -201,7 +201,8 @@ __device__ Moments moments(float eps, float pivot, MeanOf mean_of, SquaresOf squ
   // Deviations that small beside such a mean are 0, and the mean need not bear the scale.
   if (found.scale > 1.0F && fmaxf(fabsf(found.mean), fabsf(pivot)) > 1.0F) found.scale = 1.0F;
   // Why a vote: short rows share a warp, and all of it must meet in the sums.
-  if (__any_sync(kWholeWarp, found.scale != 1.0F)) {
+  const bool is_scaled = found.scale != 1.0F;
+  if (kHasBlock ? is_scaled : __any_sync(kWholeWarp, is_scaled)) {
     found.mean = mean_of(found.scale, scratch[2]);
     found.squares = squares_of(found.scale, found.mean, scratch[3]);
   }
@@ -219,7 +220,7 @@ __global__ void __launch_bounds__(most_threads(kKept)) rows(const RowsCall call)
 
   __shared__ float scratch_of_pivot[kMostWarps];
   const float pivot = call.has_pivot ? pivot_of(row, scratch_of_pivot) : 0.0F;
-  const Moments found = moments(
+  const Moments found = moments<false>(
       call.eps, pivot,
       [&](float scale, auto& scratch) {
         return mean_of(row, call.inverse, scale, pivot * scale, scratch);
@@ -244,14 +245,14 @@ __global__ void __launch_bounds__(most_threads(kKept)) rows(const RowsCall call)
   });
 }
 
-// w or b at pack i of the row, which is there, `absent` where there is none.
+// w or b at pack i of the row, `absent` where there is none.
 template <class T, int kKept, bool kFills>
 __device__ void load_parameter(float (&to)[kOctet], const RowPacks<kKept, kFills>& row, int i,
                                const Matrix& from, float absent) {
-  if (from.data == nullptr)
-    ROOFTILE_UNROLL for (int j = 0; j < kOctet; ++j) to[j] = absent;
-  else
+  if (from.data != nullptr && row.has(i))
     unpack<T>(to, static_cast<const Pack*>(from.data)[row.at(i)]);
+  else
+    ROOFTILE_UNROLL for (int j = 0; j < kOctet; ++j) to[j] = absent;
 }
 
 // The same of rows that RowPacks can hold, all of one type of 16 bits: to the same bits. Why an
@@ -277,7 +278,7 @@ __global__ void __launch_bounds__(most_threads(kKept), kKept == 4 ? 2 : 1)
     }
   }
 
-  const Moments found = moments(
+  const Moments found = moments<kFills>(
       call.eps, 0.0F,
       [&](float scale, auto& scratch) {
         float sum = 0;
@@ -304,19 +305,24 @@ __global__ void __launch_bounds__(most_threads(kKept), kKept == 4 ? 2 : 1)
       });
   const float root = root_of(found.squares, call.inverse, call.eps, found.scale);
 
-  // w and b not before the sums: registers for more rows under way are worth more.
-  ROOFTILE_UNROLL for (int i = 0; i < kKept; ++i) if (row.has(i)) {
-    float v[kOctet];
-    float factor[kOctet] = {1, 1, 1, 1, 1, 1, 1, 1};
-    float shift[kOctet] = {};
-    unpack<T>(v, kept[i]);
-    if constexpr (kHasParameters) {
-      load_parameter<T>(factor, row, i, call.w, 1.0F);
-      load_parameter<T>(shift, row, i, call.b, 0.0F);
+  // w and b not before the sums, and of two packs at a time: registers for more rows under way are
+  // worth more.
+  constexpr int kAtOnce = kKept == 1 ? 1 : 2;
+  ROOFTILE_UNROLL for (int first = 0; first < kKept; first += kAtOnce) {
+    float factor[kAtOnce][kOctet];
+    float shift[kAtOnce][kOctet];
+    ROOFTILE_UNROLL for (int i = 0; i < kAtOnce; ++i) {
+      const Matrix none{};
+      load_parameter<T>(factor[i], row, first + i, kHasParameters ? call.w : none, 1.0F);
+      load_parameter<T>(shift[i], row, first + i, kHasParameters ? call.b : none, 0.0F);
     }
-    ROOFTILE_UNROLL for (int j = 0; j < kOctet; ++j) v[j] =
-        fmaf(fmaf(v[j], found.scale, -found.mean) * root, factor[j], shift[j]);
-    row.store(static_cast<T*>(call.y.data), call.y.row_stride, i, pack<T>(v));
+    ROOFTILE_UNROLL for (int i = 0; i < kAtOnce; ++i) {
+      float v[kOctet];
+      unpack<T>(v, kept[first + i]);
+      ROOFTILE_UNROLL for (int j = 0; j < kOctet; ++j) v[j] =
+          fmaf(fmaf(v[j], found.scale, -found.mean) * root, factor[i][j], shift[i][j]);
+      row.store(static_cast<T*>(call.y.data), call.y.row_stride, first + i, pack<T>(v));
+    }
   }
 }
 
