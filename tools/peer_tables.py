@@ -4,8 +4,8 @@ import json
 import re
 
 # A peer is in the first column whose pattern it matches.
-COLUMNS = [("the product alone", r"norm/product_alone"), ("as 3 kernels", r"chain/3_kernels"), ("as 4 kernels", r"chain/4_kernels"),
-           ("cuBLASLt through Rooftile", r"gemm/cublaslt"), ("PyTorch", r"torch/eager"),
+COLUMNS = [("as 2 kernels", r"norm/2_kernels"), ("the product alone", r"norm/product_alone"), ("as 3 kernels", r"chain/3_kernels"),
+           ("as 4 kernels", r"chain/4_kernels"), ("cuBLASLt through Rooftile", r"gemm/cublaslt"), ("PyTorch", r"torch/eager"),
            ("its own fused calls", r"torch/(?!compile)"), ("torch.compile", r"torch/compile"), ("Triton", r"triton/")]
 GROUPS = [("Operations on rows", lambda op: op not in ("gemm", "chain", "norm")), ("Matrix products", lambda op: op == "gemm"),
           ("Two layers: up, bias, gelu, down", lambda op: op == "chain"), ("A norm before a product", lambda op: op == "norm")]
