@@ -63,20 +63,24 @@ def chain_case(backend, rows, d, f):
 
 
 def norm_case(backend, m, n, k):
-    """One call, beside its two kernels in turn. The product alone, of rows that were normalised before, is what fusing could reach at best."""
+    """One kernel beside two in turn, or two where there is no one. The product alone, of rows that were normalised before, is what fusing could
+    reach at best."""
     x, w, weight = backend.randn(m, k), backend.randn(k), backend.randn(n, k)
     hidden, out = backend.empty_like(x), backend.empty(m, n)
-    both = Request("gemm_rmsnorm", x, w, weight.T, out=out, eps=EPS)
+    one = Request("gemm_rmsnorm", x, w, weight.T, out=out, eps=EPS)
     norm = Request("rmsnorm", x, w, out=hidden, eps=EPS)
     product = Request("gemm", hidden, weight.T, out=out)
     norm()
     formula = formulas_of(backend)["norm_product"]
-    kernel = both.facts()["kernel"]
-    case = Case("norm", f"rmsnorm, product m={m} n={n} k={k}", kernel=kernel, line=f"{kernel} m={m} n={n} k={k}", code_hash=both.code_hash,
+    names = f"{norm.facts()['kernel']} {product.facts()['kernel']}"
+    ours, kernel, line, code_hash = {"rooftile": in_turn(norm, product)}, "norm/2_kernels", names, f"{norm.code_hash}+{product.code_hash}"
+    if one.own != "sm90_apart":
+        kernel = line = one.facts()["kernel"]
+        ours, code_hash = {"rooftile": one, "norm/2_kernels": in_turn(norm, product)}, one.code_hash
+    case = Case("norm", f"rmsnorm, product m={m} n={n} k={k}", kernel=kernel, line=f"{kernel} m={m} n={n} k={k} {line}", code_hash=code_hash,
                 expected=lambda: formula(*map(backend.wide, (x, w, weight))),
-                contenders={"rooftile": both, "norm/2_kernels": in_turn(norm, product), "norm/product_alone": product,
-                            **peers_of(backend, formula, x, w, weight)},
+                contenders={**ours, "norm/product_alone": product, **peers_of(backend, formula, x, w, weight)},
                 is_short=m <= GRAPH_ROWS, operations=2.0 * m * n * k, bytes=size_of(x, w, weight, out), bound=bound_of(backend))
-    case.notes["norm/2_kernels"] = f"norm/2_kernels {norm.facts()['kernel']} {product.facts()['kernel']}"
+    case.notes["norm/2_kernels"] = f"norm/2_kernels {names}"
     case.notes["norm/product_alone"] = f"norm/product_alone {product.facts()['kernel']}"
     return case
