@@ -122,7 +122,7 @@ std::string who(const Check& check, Epoch epoch) {
 
 /// Of the readers of a cell of global memory only that there are several is kept, with the latest
 /// clock; where they are of several blocks, nothing but that.
-void add_global_reader(const Check& check, Cell& cell) {
+void add_global_reader(const Check& check, const Cell& cell) {
   const bool are_strong = cell.read.is_strong() && check.now.is_strong();
   if (cell.read.actor() == kSeveralBlocks) {
     // Why not write the same again: the workers would take the line from each other.
@@ -138,7 +138,7 @@ void add_global_reader(const Check& check, Cell& cell) {
 }
 
 /// A new reader beside others that it is not ordered behind.
-void add_reader(const Check& check, Cell& cell) {
+void add_reader(const Check& check, const Cell& cell) {
   const AccessCheck& access = check.access;
   if (check.owner == nullptr) {
     add_global_reader(check, cell);
@@ -158,7 +158,7 @@ void add_reader(const Check& check, Cell& cell) {
 }
 
 /// Another access than an atomic's comes: the last atomic takes the place of the store before it.
-[[gnu::cold, gnu::noinline]] void forget_store(const Check& check, Cell& cell,
+[[gnu::cold, gnu::noinline]] void forget_store(const Check& check, const Cell& cell,
                                                std::uint64_t address) {
   if (check.access.is_strong && !is_before(check, cell.write, Reach::seen))
     report_race(check, address, cell.write, cell.write_pc, true);
@@ -168,7 +168,7 @@ void add_reader(const Check& check, Cell& cell) {
 }
 
 /// Atomics do not race with each other, but with a plain store before them: it stays.
-[[gnu::noinline]] void write_atomically(const Check& check, Cell& cell) {
+[[gnu::noinline]] void write_atomically(const Check& check, const Cell& cell) {
   const bool is_behind_store = cell.write.launch() == check.launch && !cell.write.is_strong();
   (is_behind_store ? cell.read : cell.write) = check.now;
   (is_behind_store ? cell.read_pc : cell.write_pc) = check.access.pc;
@@ -176,7 +176,7 @@ void add_reader(const Check& check, Cell& cell) {
 }
 
 /// Whether nothing is wrong with a read of what this launch wrote.
-bool check_written(const Check& check, Cell& cell, std::uint64_t address) {
+bool check_written(const Check& check, const Cell& cell, std::uint64_t address) {
   const AccessCheck& access = check.access;
   if (cell.write.is_many()) forget_store(check, cell, address);
   if (!(access.is_strong && cell.write.is_strong()) && !is_before(check, cell.write, Reach::seen)) {
@@ -186,7 +186,7 @@ bool check_written(const Check& check, Cell& cell, std::uint64_t address) {
   return !access.is_async_proxy || check_proxy(check, address, cell);
 }
 
-void check_read(Check& check, Cell& cell, std::uint64_t address) {
+void check_read(Check& check, const Cell& cell, std::uint64_t address) {
   const AccessCheck& access = check.access;
   const bool is_written = cell.write.launch() == check.launch;
   if (is_written && cell.write.bits != check.known_write.bits &&
@@ -204,7 +204,7 @@ void check_read(Check& check, Cell& cell, std::uint64_t address) {
 }
 
 /// The readers of a cell that several threads read, against a write.
-void check_readers(const Check& check, Cell& cell, std::uint64_t address) {
+void check_readers(const Check& check, const Cell& cell, std::uint64_t address) {
   if (check.owner == nullptr) {
     const bool is_own = cell.read.actor() != kSeveralBlocks &&
                         cell.read.block() == check.observer.number % Epoch::kBlocks;
@@ -223,7 +223,7 @@ void check_readers(const Check& check, Cell& cell, std::uint64_t address) {
   });
 }
 
-void check_write(const Check& check, Cell& cell, std::uint64_t address) {
+void check_write(const Check& check, const Cell& cell, std::uint64_t address) {
   const AccessCheck& access = check.access;
   const bool both_strong = access.is_strong && cell.write.is_strong();
   if (cell.write.launch() == check.launch && !both_strong) {
@@ -241,14 +241,14 @@ void check_write(const Check& check, Cell& cell, std::uint64_t address) {
   }
   if (check.owner != nullptr && cell.read.is_many() && cell.read.launch() == check.launch)
     check.owner->free_read_sets.push_back(cell.read.clock());
-  cell.read = {};
+  if (cell.read.bits != 0) cell.read = {};
   if (access.is_strong) return write_atomically(check, cell);
   cell.write = check.now;
   cell.write_pc = access.pc;
 }
 
 /// Shared memory belongs to one block after another: what an earlier one left is nothing.
-void forget_earlier_blocks(const Check& check, Cell& cell) {
+void forget_earlier_blocks(const Check& check, const Cell& cell) {
   // A block of the same cluster may have accessed it through the owner's window.
   const Epoch own = Epoch::make(check.launch, check.owner->number, 0, 0);
   const auto is_stale = [&](Epoch epoch) {
@@ -271,12 +271,10 @@ bool is_read_again(const Check& check, const Cell& cell) {
 void check_cells(Check& check, Shadow& shadow, std::uint64_t offset, std::uint64_t address,
                  std::uint64_t bytes) {
   while (bytes != 0) {
-    const std::uint64_t in_page = offset % kShadowPageBytes;
-    const std::uint64_t count = std::min(bytes, kShadowPageBytes - in_page);
-    const ShadowPage::Range range = shadow.page(offset).cells(static_cast<std::uint32_t>(in_page),
-                                                              static_cast<std::uint32_t>(count));
+    const std::uint64_t count = std::min(bytes, kShadowPageBytes - offset % kShadowPageBytes);
+    const Shadow::Range range = shadow.cells(offset, count);
     for (std::uint32_t i = 0; i < range.count; ++i) {
-      Cell& cell = range.first[i];
+      const Cell cell = range[i];
       if (!check.access.is_write && is_read_again(check, cell)) {
         cell.read_pc = check.access.pc;
         continue;
@@ -389,14 +387,12 @@ void check_constant(const void* pointer, std::uint32_t bytes) {
   // The load itself comes after this, and says what else is wrong with it.
   if (!self.launch.options.check || !self.memory.contains(address)) return;
   const std::uint64_t offset = address - self.memory.base();
-  const std::uint64_t in_page = offset % kShadowPageBytes;
-  const ShadowPage::Range range = self.launch.global_shadow->page(offset).cells(
-      static_cast<std::uint32_t>(in_page),
-      static_cast<std::uint32_t>(std::min<std::uint64_t>(bytes, kShadowPageBytes - in_page)));
+  const std::uint64_t of_page = kShadowPageBytes - offset % kShadowPageBytes;
+  const Shadow::Range range =
+      self.launch.global_shadow->cells(offset, std::min<std::uint64_t>(bytes, of_page));
   for (std::uint32_t i = 0; i < range.count; ++i)
-    if (range.first[i].write.launch() == self.launch.serial)
-      report_constant(address + std::uint64_t{i} * range.cell_bytes, range.first[i],
-                      ROOFTILE_SIM_PC);
+    if (range[i].write.launch() == self.launch.serial)
+      report_constant(address + std::uint64_t{i} * range.cell_bytes, range[i], ROOFTILE_SIM_PC);
 }
 
 bool check_global_bounds(std::uint64_t address, std::uint64_t bytes, bool is_write,

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // A copy of a struct reads its padding, which nobody may have written.
-#include <algorithm>
-
 #include "rooftile/device/sim/checks.h"
 #include "rooftile/device/sim/global_memory.h"
 
@@ -10,9 +8,9 @@ namespace {
 
 constexpr std::uint64_t kWordBytes = 4;
 
-ShadowPage::Range word_at(const Check& check, std::uint64_t address) {
+Shadow::Range word_at(const Check& check, std::uint64_t address) {
   const ShadowPlace place = shadow_place(check, address);
-  return place.shadow.page(place.offset).cells(place.offset % kShadowPageBytes, kWordBytes);
+  return place.shadow.cells(place.offset, kWordBytes);
 }
 
 bool is_partly_written(const Check& check, std::uint64_t word) {
@@ -22,14 +20,15 @@ bool is_partly_written(const Check& check, std::uint64_t word) {
       if (memory.is_initialised(word + i, 1)) return true;
     return false;
   }
-  const ShadowPage::Range cells = word_at(check, word);
-  return std::any_of(cells.first, cells.first + cells.count,
-                     [&](const Cell& cell) { return cell.write.launch() == check.launch; });
+  const Shadow::Range cells = word_at(check, word);
+  for (std::uint32_t i = 0; i < cells.count; ++i)
+    if (cells[i].write.launch() == check.launch) return true;
+  return false;
 }
 
 bool is_written_at_once(const Check& check, std::uint64_t first, std::uint64_t second) {
-  const Cell& one = *word_at(check, first).first;
-  const Cell& other = *word_at(check, second).first;
+  const Cell one = word_at(check, first)[0];
+  const Cell other = word_at(check, second)[0];
   return one.write.bits != 0 && one.write.bits == other.write.bits &&
          one.write_pc == other.write_pc;
 }
