@@ -51,6 +51,7 @@ void Block::start(Cluster& in, std::uint32_t rank_in_cluster, std::uint32_t numb
   cluster = &in;
   rank = rank_in_cluster;
   number = number_in_grid;
+  began = Epoch::make(launch.serial, number, 0, 0);
   index = at;
   thread_count = live = static_cast<int>(launch.shape.block.count());
   fresh = 0;
@@ -66,7 +67,7 @@ void Block::start(Cluster& in, std::uint32_t rank_in_cluster, std::uint32_t numb
     Warp& warp = warps[static_cast<std::size_t>(w)];
     warp.gathering_count = 0;
     warp.sync_lanes = warp.operations = warp.come_again = 0;
-    warp.live = lanes_of(w);
+    warp.lanes = warp.live = lanes_of(w);
   }
   if (launch.options.check && launch.shape.dynamic_shared_bytes != 0)
     std::memset(shared, 0xff, static_cast<std::size_t>(launch.shape.dynamic_shared_bytes));

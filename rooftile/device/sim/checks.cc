@@ -16,9 +16,6 @@ namespace {
 // Reports are cold, and functions of their own: inlined, their texts would cost every access a
 // frame of hundreds of bytes and the registers.
 
-/// In place of the actor: there were several, of several blocks.
-constexpr int kSeveralBlocks = kActors;
-
 bool is_engine(int actor) { return actor >= kMaxThreads && actor != kSeveralBlocks; }
 
 /// Engines are known by the threads that waited for them, and an engine's work is ordered behind
@@ -128,10 +125,8 @@ void add_global_reader(const Check& check, const Cell& cell) {
     // Why not write the same again: the workers would take the line from each other.
     if (are_strong == cell.read.is_strong()) return;
   }
-  Epoch readers = check.now;
-  if (cell.read.block() != check.now.block())
-    readers = Epoch::make(check.launch, Epoch::kBlocks - 1, kSeveralBlocks, 0);
-  readers.bits = (readers.bits & ~Epoch::kStrong) | Epoch::kMany;
+  Epoch readers{(check.now.bits & ~Epoch::kStrong) | Epoch::kMany};
+  if (cell.read.block() != check.now.block()) readers = readers_of_several_blocks(check.launch);
   if (are_strong) readers.bits |= Epoch::kStrong;
   cell.read = readers;
   cell.read_pc = check.access.pc;
@@ -322,8 +317,7 @@ void check_cells(Check& check, Shadow& shadow, std::uint64_t offset, std::uint64
 
 Epoch now_of(const AccessCheck& access) {
   if (access.clock >= Epoch::kClocks) refuse_clock(access);
-  Epoch now = Epoch::make(access.observer->worker.launch.serial, access.block().number,
-                          access.actor, access.clock);
+  Epoch now = access.block().began.at(access.actor, access.clock);
   if (access.is_strong) now.bits |= Epoch::kStrong;
   return now;
 }

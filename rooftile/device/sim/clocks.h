@@ -40,6 +40,10 @@ struct Epoch {
     return {std::uint64_t{launch} << 55 | std::uint64_t{block % kBlocks} << 31 |
             std::uint64_t(actor) << 20 | clock};
   }
+  /// Of a launch, the same of a block of it, by an actor.
+  [[nodiscard]] Epoch at(int actor, std::uint32_t clock) const {
+    return {bits | std::uint64_t(actor) << 20 | clock};
+  }
   [[nodiscard]] bool is_many() const { return (bits & kMany) != 0; }
   [[nodiscard]] bool is_strong() const { return (bits & kStrong) != 0; }
   [[nodiscard]] std::uint32_t launch() const { return bits >> 55 & 127; }

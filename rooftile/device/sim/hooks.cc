@@ -3,7 +3,9 @@
 // meaning in place of ThreadSanitizer's runtime.
 #include <algorithm>
 
+#include "rooftile/device/sim/access_log.h"
 #include "rooftile/device/sim/checks.h"
+#include "rooftile/device/sim/first_access.h"
 #include "rooftile/device/sim/global_memory.h"
 #include "rooftile/device/sim/machine.h"
 #include "rooftile/device/sim/register_watch.h"
@@ -159,6 +161,21 @@ bool is_unwatched(const void* address) {
   return fiber == nullptr || fiber->watch == nullptr;
 }
 
+/// What on_access() does where a plain access is of global memory, aligned, and the first of its
+/// cell. False: it is not, and nothing was done.
+template <std::uint32_t kBytes, bool kIsWrite>
+[[gnu::always_inline]] inline bool on_first_access(std::uint64_t address, std::uint32_t pc) {
+  const Fiber* const fiber = this_fiber();
+  if (fiber == nullptr) return false;
+  Worker& self = *fiber->worker;
+  if (address % kBytes != 0 || !self.memory.contains(address) || !self.launch.options.check ||
+      !self.hits_again(address, kBytes) || !check_first_access(self, address, kBytes, kIsWrite, pc))
+    return false;
+  log_access(self, address, kBytes, MemorySpace::global,
+             kIsWrite ? AccessOp::store : AccessOp::load, pc);
+  return true;
+}
+
 bool is_argument(const Worker& self, std::uint64_t address) {
   const std::vector<std::uint8_t>& arguments = self.launch.arguments;
   return address - reinterpret_cast<std::uint64_t>(arguments.data()) < arguments.size();
@@ -212,15 +229,16 @@ void on_range(const void* address, std::size_t bytes, std::uint32_t each, bool i
 // A build with ThreadSanitizer has its hooks, and no simulator.
 #ifndef __SANITIZE_THREAD__
 // NOLINTBEGIN: names that the compiler prescribes
-#define ROOFTILE_HOOK(name, bytes, is_write)                                    \
-  void name(void* address) {                                                    \
-    const auto at = reinterpret_cast<std::uint64_t>(address);                   \
-    if (rooftile::sim::is_own_stack(at))                                        \
-      return rooftile::sim::on_own_stack(at, bytes, is_write, ROOFTILE_SIM_PC); \
-    if (!rooftile::sim::on_access(                                              \
-            at, bytes, is_write, ROOFTILE_SIM_PC,                               \
-            (is_write) ? rooftile::AccessOp::store : rooftile::AccessOp::load)) \
-      rooftile::sim::abandon(); /* the access itself would crash the program */ \
+#define ROOFTILE_HOOK(name, bytes, is_write)                                          \
+  void name(void* address) {                                                          \
+    const auto at = reinterpret_cast<std::uint64_t>(address);                         \
+    if (rooftile::sim::is_own_stack(at))                                              \
+      return rooftile::sim::on_own_stack(at, bytes, is_write, ROOFTILE_SIM_PC);       \
+    if (rooftile::sim::on_first_access<bytes, is_write>(at, ROOFTILE_SIM_PC)) return; \
+    if (!rooftile::sim::on_access(                                                    \
+            at, bytes, is_write, ROOFTILE_SIM_PC,                                     \
+            (is_write) ? rooftile::AccessOp::store : rooftile::AccessOp::load))       \
+      rooftile::sim::abandon(); /* the access itself would crash the program */       \
   }
 #define ROOFTILE_VOLATILE(name, bytes, is_write)                               \
   void name(void* address) {                                                   \

@@ -91,23 +91,23 @@ struct Fences {
   std::vector<const void*> volatile_loads{};  // of which the same holds
 };
 
-struct Thread : Known {
+/// What each switch and each access needs lies in its first line of the host's cache.
+struct alignas(64) Thread : Known {
   void* stack_pointer = nullptr;
-  std::uint8_t* stack = nullptr;
+  LoggedAccess* log = nullptr;
+  std::uint32_t logged = 0;
+  std::uint32_t clock = 1;
+  std::uint32_t spins = 0;  // of a loop that waits with atomics
   State state = State::fresh;
   std::array<std::uint32_t, 2> wait{};
-  std::uint32_t logged = 0;
-  LoggedAccess* log = nullptr;
-  std::uint32_t clock = 1;
+  std::uint8_t* stack = nullptr;
   std::unique_ptr<Fences> fences{};    // null while it has executed none
   std::uint64_t cluster_arrivals = 0;  // at the cluster's barrier
   std::uint64_t cluster_waits = 0;     // the same, when it last waited there
   bool knows_grid_ahead = false;       // that the kernel ahead has ended
-  // A loop that waits with atomics: the address of the last that changed nothing, what it saw
-  // there, and how often.
+  // The address of the last atomic of such a loop, which changed nothing, and what it saw there.
   std::uint64_t spin_address = 0;
   std::uint64_t spin_value = 0;
-  std::uint32_t spins = 0;
 };
 
 /// A warp operation that not all lanes of its mask have reached.
@@ -125,6 +125,7 @@ struct Warp {
   std::array<int, kLanes> width{};
   std::array<Gathering, kLanes> gatherings{};
   int gathering_count = 0;
+  std::uint32_t lanes = 0;       // that it began with
   std::uint32_t live = 0;        // lanes that have not returned
   std::uint32_t logged = 0;      // lanes with accesses in their logs
   std::uint32_t operations = 0;  // that its lanes have done together
@@ -163,6 +164,7 @@ struct Block {
   Cluster* cluster = nullptr;
   std::uint32_t number = 0;  // in the grid
   std::uint32_t rank = 0;    // in the cluster
+  Epoch began{};             // of actor 0, at clock 0
   Coordinates index{};
   int thread_count = 0;
   int live = 0;
@@ -377,6 +379,8 @@ inline Worker* worker() {
 void block_thread(State why, std::uint32_t detail = 0, std::uint32_t more = 0);
 enum class Turn : std::uint8_t { next, last };
 void make_ready(Block& block, int thread, Turn turn = Turn::last);
+/// The same of lanes of a warp, of which the first runs first.
+void make_lanes_ready(Block& block, int warp, std::uint32_t lanes, Turn turn);
 /// Work that another thread may be waiting for has been done.
 void note_progress();
 /// Runs `happen` now, at the end of what can run, or at random, as the options say; always before
@@ -466,9 +470,6 @@ std::string describe_shared(const Block& block, std::uint64_t address);
 // --- requests (requests.cc)
 /// Joins the logged accesses of a warp's lanes to requests and counts them.
 void flush_warp(Block& block, int warp);
-/// Of the worker's current thread.
-void log_access(Worker& self, std::uint64_t address, std::uint32_t bytes, MemorySpace space,
-                AccessOp op, std::uint32_t pc);
 /// A range of global memory is read, written or both: its sectors are marked as touched, and what
 /// L2 asks of DRAM for them is counted. How many lines of L2 they lie in.
 std::uint64_t touch_global(std::uint64_t address, std::uint64_t bytes, bool is_read, bool is_write);
@@ -484,6 +485,8 @@ void end_remote_accesses(Block& block);
 
 // --- findings (findings.cc)
 void report(FindingKind kind, std::uint32_t pc, std::uint32_t other_pc, std::string text);
+/// Why the threads of a cluster do not end (stop_report.cc).
+void report_stop(Cluster& cluster, bool is_livelock);
 [[nodiscard]] bool is_new_finding(FindingKind kind, std::uint32_t pc, std::uint32_t other_pc);
 /// "block (1,0,0) thread 5", "TMA load of mbarrier 3", …
 std::string describe_actor(const Block& block, int actor);

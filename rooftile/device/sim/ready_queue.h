@@ -26,29 +26,30 @@ class ReadyQueue {
   void clear() { head_ = tail_ = 0; }
   void push(Runnable thread) {
     if (size() == slots_.size()) grow();
-    slots_[tail_++ & (slots_.size() - 1)] = thread;
+    slots_[tail_++ & mask_] = thread;
   }
   void push_front(Runnable thread) {
     if (size() == slots_.size()) grow();
-    slots_[--head_ & (slots_.size() - 1)] = thread;
+    slots_[--head_ & mask_] = thread;
   }
-  Runnable pop() { return slots_[head_++ & (slots_.size() - 1)]; }
+  Runnable pop() { return slots_[head_++ & mask_]; }
   /// Brings the `index`-th to the front, in exchange for what was there.
   void bring_forward(std::size_t index) {
-    const std::size_t mask = slots_.size() - 1;
-    std::swap(slots_[head_ & mask], slots_[(head_ + index) & mask]);
+    std::swap(slots_[head_ & mask_], slots_[(head_ + index) & mask_]);
   }
 
  private:
   void grow() {
     std::vector<Runnable> larger(slots_.empty() ? 64 : 2 * slots_.size());
     const std::size_t count = size();
-    for (std::size_t i = 0; i < count; ++i) larger[i] = slots_[(head_ + i) & (slots_.size() - 1)];
+    for (std::size_t i = 0; i < count; ++i) larger[i] = slots_[(head_ + i) & mask_];
     slots_ = std::move(larger);
+    mask_ = slots_.size() - 1;
     head_ = 0;
     tail_ = count;
   }
   std::vector<Runnable> slots_;  // a power of two
+  std::size_t mask_ = 0;         // of an index of them
   std::size_t head_ = 0;
   std::size_t tail_ = 0;
 };

@@ -8,6 +8,7 @@
 #include <bit>
 #include <utility>
 
+#include "rooftile/device/sim/access_log.h"
 #include "rooftile/device/sim/global_memory.h"
 #include "rooftile/device/sim/l2_cache.h"
 #include "rooftile/device/sim/machine.h"
@@ -243,19 +244,11 @@ void flush_warp(Block& block, int number) {
   while (logs.active != 0) count(block, take_request(logs));
 }
 
-void log_access(Worker& self, std::uint64_t address, std::uint32_t bytes, MemorySpace space,
-                AccessOp op, std::uint32_t pc) {
-  Thread& thread = self.current();
-  self.block->warps[static_cast<std::size_t>(self.thread / kLanes)].logged |=
-      1u << self.thread % kLanes;
-  thread.log[thread.logged++] = {
-      address, pc, static_cast<std::uint8_t>(bytes),
-      static_cast<std::uint8_t>(static_cast<unsigned>(space) | static_cast<unsigned>(op) << 1)};
-  if (thread.logged < kLoggedAccesses) return;
+void empty_log(Worker& self) {
   // The other lanes may catch up, so that what belongs together is joined.
   make_ready(*self.block, self.thread);
   block_thread(State::ready);
-  if (thread.logged >= kLoggedAccesses) flush_warp(*self.block, self.thread / kLanes);
+  if (self.current().logged >= kLoggedAccesses) flush_warp(*self.block, self.thread / kLanes);
 }
 
 }  // namespace rooftile::sim

@@ -3,6 +3,7 @@
 // which missing synchronisation shows most. Clusters that wait for other blocks' writes make room
 // for further ones, up to what the device holds at once.
 #include <algorithm>
+#include <bit>
 #include <cstring>
 #include <thread>
 
@@ -147,75 +148,28 @@ bool is_livelocked(Worker& self) {
   return ++self.switches_without_progress > kMostSwitchesWithoutProgress;
 }
 
-std::string waiting_for(Block& block, const Thread& thread) {
-  switch (thread.state) {
-    case State::block_barrier:
-      return "__syncthreads()";
-    case State::named_barrier: {
-      const NamedBarrier& barrier = block.named[thread.wait[0]];
-      return "named barrier " + std::to_string(thread.wait[0]) + " (" +
-             std::to_string(barrier.arrived) + " of " + std::to_string(barrier.expected) +
-             " threads have arrived)";
-    }
-    case State::warp: {
-      std::array<char, 64> text{};
-      std::snprintf(text.data(), text.size(), "a warp operation of lanes 0x%08x", thread.wait[0]);
-      return text.data();
-    }
-    case State::mbarrier: {
-      const auto at = reinterpret_cast<std::uint64_t>(window_pointer(block, thread.wait[0]));
-      return "the mbarrier at " + describe_shared(block, at) + ", parity " +
-             std::to_string(thread.wait[1]);
-    }
-    case State::engine:
-      return "an asynchronous operation";
-    case State::cluster_barrier:
-      return "the cluster's barrier";
-    case State::yielded:
-      return "memory that nobody writes";
-    default:
-      return "nothing: they run";
-  }
+[[gnu::noinline]] void switch_to_fresh(Worker& self, Runnable next, void** save) {
+  std::uint8_t* stack = self.stacks.take();
+  begin_thread(self, *next.block, next.thread, stack);
+  rooftile_sim_switch(save, first_stack_pointer(stack, run_threads));
 }
 
-std::string describe_threads(Cluster& cluster) {
-  std::string text;
-  for (const auto& block : cluster.blocks) {
-    std::map<std::string, std::vector<int>> waiting;
-    for (int t = 0; t < block->thread_count; ++t)
-      if ((*block)[t].state != State::done && (*block)[t].state != State::fresh)
-        waiting[waiting_for(*block, (*block)[t])].push_back(t);
-    for (const auto& [what, threads] : waiting)
-      text += "\n    " + describe_block(*block) + ": " + std::to_string(threads.size()) +
-              " threads (first " + std::to_string(threads.front()) + ") wait for " + what;
-    text += describe_engines(*block);
-  }
-  return text;
-}
-
-void report_stop(Cluster& cluster, bool is_livelock) {
-  report(is_livelock ? FindingKind::livelock : FindingKind::deadlock, 0, 0,
-         std::string(is_livelock ? "threads run, and nothing changes:" : "no thread can run on:") +
-             describe_threads(cluster));
+[[gnu::noinline]] void switch_to_block(Worker& self, Block& block, const Thread& thread,
+                                       void** save) {
+  bring_in(self, block);
+  rooftile_sim_switch(save, thread.stack_pointer);
 }
 
 /// Switches to `next`, or to the host's stack where there is none; saves where it was in `save`.
-void switch_to(Worker& self, Runnable next, void** save) {
+inline void switch_to(Worker& self, Runnable next, void** save) {
   ++self.counters[SimCounter::fiber_switches];
-  if (next.block == nullptr || is_livelocked(self)) {
-    rooftile_sim_switch(save, self.host_stack_pointer);
-    return;
-  }
+  if (next.block == nullptr || is_livelocked(self))
+    return rooftile_sim_switch(save, self.host_stack_pointer);
   Thread& thread = (*next.block)[next.thread];
-  if (thread.state == State::fresh) {
-    std::uint8_t* stack = self.stacks.take();
-    begin_thread(self, *next.block, next.thread, stack);
-    rooftile_sim_switch(save, first_stack_pointer(stack, run_threads));
-    return;
-  }
+  if (thread.state == State::fresh) return switch_to_fresh(self, next, save);
   thread.state = State::running;
-  bring_in(self, *next.block);
   self.thread = next.thread;
+  if (self.block != next.block) return switch_to_block(self, *next.block, thread, save);
   rooftile_sim_switch(save, thread.stack_pointer);
 }
 
@@ -243,22 +197,35 @@ std::uint32_t Worker::random_below(std::uint32_t bound) {
   return static_cast<std::uint32_t>((random >> 33) % bound);
 }
 
+namespace {
+
+/// Goes on with `next`, which may be the current thread.
+inline void run_next(Worker& self, Runnable next) {
+  Thread& thread = self.current();
+  if (next.block == self.block && next.thread == self.thread)
+    thread.state = State::running;
+  else
+    switch_to(self, next, &thread.stack_pointer);
+}
+
+[[gnu::noinline]] void block_thread_otherwise(Worker& self) {
+  if (self.owes_progress) note_progress();
+  if (self.current().state == State::yielded)
+    self.cluster->yielded.push_back({self.block, static_cast<std::uint16_t>(self.thread)});
+  run_next(self, pick(self, *self.cluster));
+}
+
+}  // namespace
+
 void block_thread(State why, std::uint32_t detail, std::uint32_t more) {
-  Worker& self = *worker();
-  Block& block = *self.block;
-  const int number = self.thread;
-  Thread& thread = block[number];
+  Worker& self = *this_fiber()->worker;
+  Thread& thread = self.current();
   thread.state = why;
   thread.wait = {detail, more};
-  if (self.owes_progress) note_progress();
-  if (why == State::yielded)
-    self.cluster->yielded.push_back({&block, static_cast<std::uint16_t>(number)});
-  const Runnable next = pick(self, *self.cluster);
-  if (next.block == &block && next.thread == number) {
-    thread.state = State::running;
-    return;
-  }
-  switch_to(self, next, &thread.stack_pointer);
+  // Why a function of its own: what most threads do then needs no frame on the stack.
+  if (self.owes_progress || self.plays_dice || why == State::yielded || self.cluster->ready.empty())
+    return block_thread_otherwise(self);
+  run_next(self, self.cluster->ready.pop());
 }
 
 void make_ready(Block& block, int thread, Turn turn) {
@@ -267,6 +234,15 @@ void make_ready(Block& block, int thread, Turn turn) {
   ReadyQueue& ready = block.cluster->ready;
   const Runnable ready_thread{&block, static_cast<std::uint16_t>(thread)};
   turn == Turn::next ? ready.push_front(ready_thread) : ready.push(ready_thread);
+}
+
+void make_lanes_ready(Block& block, int warp, std::uint32_t lanes, Turn turn) {
+  for (std::uint32_t left = lanes; left != 0;) {
+    const int lane =
+        turn == Turn::next ? static_cast<int>(std::bit_width(left)) - 1 : std::countr_zero(left);
+    left &= ~(1u << lane);
+    make_ready(block, warp * kLanes + lane, turn);
+  }
 }
 
 void note_progress() {

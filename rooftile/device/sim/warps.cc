@@ -157,28 +157,11 @@ void wake_lanes(Block& block, int warp_number, std::uint32_t lanes) {
   Warp& warp = block.warps[static_cast<std::size_t>(warp_number)];
   const Turn turn = ++warp.operations % kOperationsAtOnce == 0 ? Turn::last : Turn::next;
   if (turn == Turn::last) block.cluster->start_threads(kLanes);
-  for (int i = 0; i < kLanes; ++i) {
-    const int lane = turn == Turn::next ? kLanes - 1 - i : i;  // the first lane runs first
-    if ((lanes >> lane & 1) != 0) make_ready(block, warp_number * kLanes + lane, turn);
-  }
+  make_lanes_ready(block, warp_number, lanes, turn);
 }
 
-}  // namespace
-
-std::uint64_t gather_warp(std::uint32_t kind, std::uint32_t mask, std::uint64_t value, int operand,
-                          int width, std::uint32_t pc,
-                          FunctionRef<void(Warp&, std::uint32_t)> complete) {
-  Worker& self = *worker();
-  Block& block = *self.block;
-  const int number = self.thread / kLanes;
-  const int lane = self.thread % kLanes;
-  Warp& warp = block.warps[static_cast<std::size_t>(number)];
-  const std::uint32_t bit = 1u << lane;
-  mask &= block.lanes_of(number);
-  const auto at = static_cast<std::size_t>(lane);
-  warp.value[at] = value;
-  warp.operand[at] = operand;
-  warp.width[at] = width;
+inline void check_mask(const Warp& warp, std::uint32_t kind, std::uint32_t mask, std::uint32_t bit,
+                       std::uint32_t pc) {
   if ((mask & bit) == 0) {
     report_divergence(mask, pc, 0, ": its lane is not in the mask ",
                       " of the warp operation it executes");
@@ -187,6 +170,36 @@ std::uint64_t gather_warp(std::uint32_t kind, std::uint32_t mask, std::uint64_t 
   if (!goes_without_returned(kind) && (mask & ~warp.live) != 0)
     report_divergence(mask, pc, 1, ": the mask ",
                       " of a warp operation names lanes that have returned");
+}
+
+/// The last lane has come. Not inlined: the others would need its frame on their stacks.
+[[gnu::noinline]] void complete_gathering(Worker& self, Warp& warp, std::uint32_t kind,
+                                          std::uint32_t mask, std::uint32_t bit,
+                                          FunctionRef<void(Warp&, std::uint32_t)> complete) {
+  Block& block = *self.block;
+  const int number = self.thread / kLanes;
+  ++self.counters[SimCounter::warp_collectives];
+  const std::uint32_t lanes = goes_without_returned(kind) ? mask & warp.live : mask;
+  complete(warp, lanes);
+  if ((lanes & warp.live) == warp.live) flush_warp(block, number);
+  wake_lanes(block, number, lanes & ~bit);
+}
+
+}  // namespace
+
+std::uint64_t gather_warp(std::uint32_t kind, std::uint32_t mask, std::uint64_t value, int operand,
+                          int width, std::uint32_t pc,
+                          FunctionRef<void(Warp&, std::uint32_t)> complete) {
+  Worker& self = *this_fiber()->worker;
+  const auto thread = static_cast<std::uint32_t>(self.thread);
+  Warp& warp = self.block->warps[thread / kLanes];
+  const std::uint32_t lane = thread % kLanes;
+  const std::uint32_t bit = 1u << lane;
+  mask &= warp.lanes;
+  warp.value[lane] = value;
+  warp.operand[lane] = operand;
+  warp.width[lane] = width;
+  check_mask(warp, kind, mask, bit, pc);
   for (;;) {
     Gathering& gathering = find_gathering(warp, kind, mask, bit, pc);
     if (gathering.kind != kind)
@@ -195,18 +208,13 @@ std::uint64_t gather_warp(std::uint32_t kind, std::uint32_t mask, std::uint64_t 
     gathering.arrived |= bit;
     if (is_gathered(warp, gathering)) {
       gathering = warp.gatherings[static_cast<std::size_t>(--warp.gathering_count)];
-      break;
+      complete_gathering(self, warp, kind, mask, bit, complete);
+      return warp.result[lane];
     }
     block_thread(State::warp, mask);
-    if ((warp.come_again & bit) == 0) return warp.result[at];
+    if ((warp.come_again & bit) == 0) return warp.result[lane];
     warp.come_again &= ~bit;
   }
-  ++self.counters[SimCounter::warp_collectives];
-  const std::uint32_t lanes = goes_without_returned(kind) ? mask & warp.live : mask;
-  complete(warp, lanes);
-  if ((lanes & warp.live) == warp.live) flush_warp(block, number);
-  wake_lanes(block, number, lanes & ~bit);
-  return warp.result[at];
 }
 
 void thread_left_warp(Block& block, int number) {
