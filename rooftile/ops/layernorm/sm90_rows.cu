@@ -249,10 +249,12 @@ __global__ void __launch_bounds__(most_threads(kKept)) rows(const RowsCall call)
 template <class T, int kKept, bool kFills>
 __device__ void load_parameter(float (&to)[kOctet], const RowPacks<kKept, kFills>& row, int i,
                                const Matrix& from, float absent) {
-  if (from.data != nullptr && row.has(i))
-    unpack<T>(to, static_cast<const Pack*>(from.data)[row.at(i)]);
-  else
+  if (from.data != nullptr && row.has(i)) {
+    const Pack pack = static_cast<const Pack*>(from.data)[row.at(i)];
+    unpack<T>(to, pack);
+  } else {
     ROOFTILE_UNROLL for (int j = 0; j < kOctet; ++j) to[j] = absent;
+  }
 }
 
 // The same of rows that RowPacks can hold, all of one type of 16 bits: to the same bits. Why an
