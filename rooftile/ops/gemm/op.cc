@@ -121,10 +121,7 @@ void meaning(const Problem& problem, Values& values) {
 }
 
 Unit unit_of(const Problem& problem) {
-  if (has_q8_activations(problem)) return Unit::int8;
-  const DType a = problem.dtype("a");
-  if (a != problem.dtype("b")) return Unit::fp32;
-  return a == DType::bf16 ? Unit::bf16 : a == DType::fp16 ? Unit::fp16 : Unit::fp32;
+  return has_q8_activations(problem) ? Unit::int8 : gemm::unit_of(problem, {"b"});
 }
 
 Cost cost(const Problem& problem, const Values*) {
@@ -150,14 +147,6 @@ double extreme_limit(const Problem& problem, const ArgChoice& arg) {
   const double most = std::min(info(problem.dtype("d")).max_finite, info(DType::f32).max_finite);
   if (arg.name == "bias" || arg.name == "residual") return most / 8;
   return std::sqrt(most / 8 / std::max(1.0, static_cast<double>(problem.axis("k"))));
-}
-
-// Logical shapes are [m, k] and [k, n]; the layout says which dimension is contiguous.
-Dims strides_a(const Problem& problem, const Dims& shape) {
-  return strides_of(shape, problem.option("layout")[0]);
-}
-Dims strides_b(const Problem& problem, const Dims& shape) {
-  return strides_of(shape, problem.option("layout")[1]);
 }
 
 std::string invalid(const Problem& problem) {

@@ -69,17 +69,11 @@ void meaning(const Problem& problem, Values& values) {
               });
 }
 
-Unit unit_of(const Problem& problem) {
-  const DType a = problem.dtype("a");
-  if (a != problem.dtype("gate") || a != problem.dtype("up")) return Unit::fp32;
-  return a == DType::bf16 ? Unit::bf16 : a == DType::fp16 ? Unit::fp16 : Unit::fp32;
-}
-
 Cost cost(const Problem& problem, const Values*) {
   const auto mn = static_cast<double>(problem.axis("m")) * static_cast<double>(problem.axis("n"));
   Cost cost;
   cost[Unit::fp32] = mn * (activation(problem.option("act")).num_ops() + 1);
-  cost[unit_of(problem)] += 4 * mn * static_cast<double>(problem.axis("k"));
+  cost[gemm::unit_of(problem, {"gate", "up"})] += 4 * mn * static_cast<double>(problem.axis("k"));
   for (const char* input : {"a", "gate", "up"}) cost.bytes_read += problem.bytes(input);
   cost.bytes_written = problem.bytes("d");
   return cost;
@@ -97,13 +91,6 @@ double extreme_limit(const Problem& problem, const ArgChoice&) {
   const double most = std::min(info(problem.dtype("d")).max_finite, info(DType::f32).max_finite);
   const double of_sum = std::sqrt(most / 4);
   return std::sqrt(of_sum / std::max(1.0, static_cast<double>(problem.axis("k"))));
-}
-
-Dims strides_a(const Problem& problem, const Dims& shape) {
-  return gemm::strides_of(shape, problem.option("layout")[0]);
-}
-Dims strides_b(const Problem& problem, const Dims& shape) {
-  return gemm::strides_of(shape, problem.option("layout")[1]);
 }
 
 std::vector<Case> cases() {
@@ -151,9 +138,9 @@ const OpDef def{
     .formula = "D[m,n] = act(sum_k A[m,k] * gate[k,n]) * (sum_k A[m,k] * up[k,n])",
     .source = "Shazeer, GLU Variants Improve Transformer, 2020",
     .axes = {{"m", "rows of D"}, {"n", "columns of D"}, {"k", "summed over; 0 gives zeros"}},
-    .args = {out("d", {"m", "n"}).like("a"), in("a", {"m", "k"}).strides(strides_a),
-             in("gate", {"k", "n"}).like("a").strides(strides_b).help("what is activated"),
-             in("up", {"k", "n"}).like("a").strides(strides_b)},
+    .args = {out("d", {"m", "n"}).like("a"), in("a", {"m", "k"}).strides(gemm::strides_a),
+             in("gate", {"k", "n"}).like("a").strides(gemm::strides_b).help("what is activated"),
+             in("up", {"k", "n"}).like("a").strides(gemm::strides_b)},
     .options = {{.name = "layout",
                  .kind = OptionKind::choice,
                  .default_value = "nn",

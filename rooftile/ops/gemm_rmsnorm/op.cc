@@ -64,14 +64,9 @@ void meaning(const Problem& problem, Values& values) {
 
 Cost cost(const Problem& problem, const Values*) {
   const auto mk = static_cast<double>(problem.axis("m")) * static_cast<double>(problem.axis("k"));
-  const DType a = problem.dtype("a");
-  const Unit unit = a != problem.dtype("b") ? Unit::fp32
-                    : a == DType::bf16      ? Unit::bf16
-                    : a == DType::fp16      ? Unit::fp16
-                                            : Unit::fp32;
   Cost cost;
   cost[Unit::fp32] = 4 * mk;  // square, add, two scalings
-  cost[unit] += 2 * mk * static_cast<double>(problem.axis("n"));
+  cost[gemm::unit_of(problem, {"b"})] += 2 * mk * static_cast<double>(problem.axis("n"));
   for (const char* input : {"a", "w", "b"}) cost.bytes_read += problem.bytes(input);
   cost.bytes_written = problem.bytes("d");
   return cost;
@@ -93,8 +88,9 @@ Tolerance tolerance(const Problem& problem, const std::string& output) {
   return bound;
 }
 
-// Squares of a must be finite in f32's exponent range or be rescaled by the kernel; sums of k
-// products stay finite in D's type, and in f32 while a is at most the root of f32's range.
+// Squares of a must be finite in f32's exponent range or be rescaled by the kernel. Normalised rows
+// are at most sqrt(k) times w; sums of k products of them stay finite in D's type, and in f32 before
+// the root while the squares are.
 double extreme_limit(const Problem& problem, const ArgChoice& arg) {
   constexpr double kMostWeight = 16;
   if (arg.name == "w") return kMostWeight;
@@ -102,13 +98,6 @@ double extreme_limit(const Problem& problem, const ArgChoice& arg) {
   const double most = std::min(info(problem.dtype("d")).max_finite, 0x1p40);
   const auto k = static_cast<double>(problem.axis("k"));
   return most / (8 * kMostWeight * k * std::sqrt(k));
-}
-
-Dims strides_a(const Problem& problem, const Dims& shape) {
-  return gemm::strides_of(shape, problem.option("layout")[0]);
-}
-Dims strides_b(const Problem& problem, const Dims& shape) {
-  return gemm::strides_of(shape, problem.option("layout")[1]);
 }
 
 std::vector<Case> cases() {
@@ -159,9 +148,9 @@ const OpDef def{
         "D[m,n] = sum_k A[m,k] / sqrt(mean_k(A[m,k]^2) + eps) * (w[k] + weight_offset) * B[k,n]",
     .source = "Zhang and Sennrich, Root Mean Square Layer Normalization, 2019",
     .axes = {{"m", "rows of D"}, {"n", "columns of D"}, {"k", "summed over", 1}},
-    .args = {out("d", {"m", "n"}).like("a"), in("a", {"m", "k"}).strides(strides_a),
+    .args = {out("d", {"m", "n"}).like("a"), in("a", {"m", "k"}).strides(gemm::strides_a),
              in("w", {"k"}).like("a").help("the norm's weight"),
-             in("b", {"k", "n"}).like("a").strides(strides_b)},
+             in("b", {"k", "n"}).like("a").strides(gemm::strides_b)},
     .options = {{.name = "layout",
                  .kind = OptionKind::choice,
                  .default_value = "nn",
