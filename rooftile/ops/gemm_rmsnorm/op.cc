@@ -89,8 +89,8 @@ Tolerance tolerance(const Problem& problem, const std::string& output) {
 }
 
 // Squares of a must be finite in f32's exponent range or be rescaled by the kernel. Normalised rows
-// are at most sqrt(k) times w; sums of k products of them stay finite in D's type, and in f32 before
-// the root while the squares are.
+// are at most sqrt(k) times w; sums of k products of them stay finite in D's type, and in f32
+// before the root while the squares are.
 double extreme_limit(const Problem& problem, const ArgChoice& arg) {
   constexpr double kMostWeight = 16;
   if (arg.name == "w") return kMostWeight;
