@@ -63,8 +63,8 @@ def chain_case(backend, rows, d, f):
 
 
 def norm_case(backend, m, n, k):
-    """One kernel beside two in turn, or two where there is no one. The product alone, of rows that were normalised before, is what fusing could
-    reach at best."""
+    """One kernel beside two in turn, or the two where no one does both. The product alone, of rows that were normalised before, is what fusing
+    could reach at best."""
     x, w, weight = backend.randn(m, k), backend.randn(k), backend.randn(n, k)
     hidden, out = backend.empty_like(x), backend.empty(m, n)
     one = Request("gemm_rmsnorm", x, w, weight.T, out=out, eps=EPS)
@@ -73,11 +73,11 @@ def norm_case(backend, m, n, k):
     norm()
     formula = formulas_of(backend)["norm_product"]
     names = f"{norm.facts()['kernel']} {product.facts()['kernel']}"
-    ours, kernel, line, code_hash = {"rooftile": in_turn(norm, product)}, "norm/2_kernels", names, f"{norm.code_hash}+{product.code_hash}"
-    if one.own != "sm90_apart":
-        kernel = line = one.facts()["kernel"]
-        ours, code_hash = {"rooftile": one, "norm/2_kernels": in_turn(norm, product)}, one.code_hash
-    case = Case("norm", f"rmsnorm, product m={m} n={n} k={k}", kernel=kernel, line=f"{kernel} m={m} n={n} k={k} {line}", code_hash=code_hash,
+    two = in_turn(norm, product)
+    ours, kernel, line, code_hash = {"rooftile": two}, "norm/2_kernels", f" {names}", f"{norm.code_hash}+{product.code_hash}"
+    if not one.own.endswith("_apart"):
+        ours, kernel, line, code_hash = {"rooftile": one, "norm/2_kernels": two}, one.facts()["kernel"], "", one.code_hash
+    case = Case("norm", f"rmsnorm, product m={m} n={n} k={k}", kernel=kernel, line=f"{kernel} m={m} n={n} k={k}{line}", code_hash=code_hash,
                 expected=lambda: formula(*map(backend.wide, (x, w, weight))),
                 contenders={**ours, "norm/product_alone": product, **peers_of(backend, formula, x, w, weight)},
                 is_short=m <= GRAPH_ROWS, operations=2.0 * m * n * k, bytes=size_of(x, w, weight, out), bound=bound_of(backend))

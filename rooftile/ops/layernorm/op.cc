@@ -167,6 +167,10 @@ std::vector<Case> cases() {
     edge("rows=6 cols=130 data=extreme" + all);
     edge("rows=6 cols=136 data=extreme eps=0 x=" + type);
     edge("rows=6 cols=130 data=zeros" + all);
+    // Rows that leave no thread of a block without its part.
+    edge("rows=3 cols=2048" + all);
+    edge("rows=3 cols=2048 x=" + type);
+    edge("rows=3 cols=2048 data=extreme residual=" + type + all);
   }
   edge("rows=4 cols=72 x=bf16 y=f32 w=fp16 b=f32");
   edge("rows=4 cols=70 x=fp16 y=bf16 w=f32 w.offset=1");

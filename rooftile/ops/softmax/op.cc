@@ -119,6 +119,7 @@ std::vector<Case> cases() {
     for (const int cols : {130, 1024})
       edge("rows=6 cols=" + std::to_string(cols) + " data=extreme" + dtype);
     edge("rows=6 cols=130 data=zeros" + dtype);
+    edge("rows=3 cols=2048" + dtype);  // no thread of a block is without its part
     edge("rows=6 cols=130 scale=30" + dtype);
   }
   edge(
