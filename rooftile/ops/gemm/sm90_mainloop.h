@@ -24,12 +24,14 @@ constexpr int kRowBytes = 128;    // of a tile in shared memory
 constexpr int kAlignment = 1024;  // of a tile: the swizzle's pattern
 constexpr int kWarpgroup = 128;
 
-/// Bytes of shared memory of the ring: kRows of the left operand and kColumns of the right one.
-template <int kRows, int kColumns, int kStages>
+/// Bytes of shared memory of the ring: kRows of the left operand and kColumns of the right one in
+/// each of a stage's kSteps steps.
+template <int kRows, int kColumns, int kStages, int kSteps = 1>
 struct Ring {
   static constexpr int kLeft = kRows * kRowBytes;
   static constexpr int kRight = kColumns * kRowBytes;
-  static constexpr int kStage = kLeft + kRight;
+  static constexpr int kStep = kLeft + kRight;
+  static constexpr int kStage = kSteps * kStep;
   static constexpr int kBytes = kStages * kStage;
 };
 
@@ -77,13 +79,13 @@ struct OperandTile {
 };
 
 /// What producer and consumers agree on; a consumer has 64 rows. kParts: how many matrices the
-/// columns of the right operand come from, as many from each.
+/// columns of the right operand come from, as many from each. kSteps: of a stage.
 template <class T, Major kMajorLeft, Major kMajorRight, int kConsumers, int kColumns, int kStages,
-          int kParts = 1>
+          int kParts = 1, int kSteps = 1>
 struct Mainloop {
   static constexpr int kRowsOfConsumer = 64;
   static constexpr int kRows = kConsumers * kRowsOfConsumer;
-  using Shape = Ring<kRows, kColumns, kStages>;
+  using Shape = Ring<kRows, kColumns, kStages, kSteps>;
   using Left = OperandTile<kMajorLeft, kRows>;
   using Right = OperandTile<kMajorRight, kColumns / kParts>;
   using Mma = Wgmma<T, T, float, kColumns, kMajorLeft, kMajorRight>;
@@ -93,33 +95,37 @@ struct Mainloop {
   using Position = tile::RingPosition<kStages>;
 
   /// The producer's thread, which elect_sync() chose: around each copy of any other ptxas makes a
-  /// loop over the lanes of the warp. Steps `first` to `last` of the tile at (row, column), from
-  /// `start` on and then those before it.
+  /// loop over the lanes of the warp. Stages `first` to `last` of the tile at (row, column), from
+  /// `start` on and then those before it. What lies beyond k is zero.
   static __device__ __forceinline__ void produce(unsigned char* ring, Stages& stages, Position& at,
                                                  const TensorMap* left,
                                                  const TensorMap* const (&right)[kParts], int row,
                                                  int column, int first, int last, int start,
                                                  Part of_left, Part of_right) {
-    for (int count = first, step = start; count < last; ++count) {
+    for (int count = first, next = start; count < last; ++count) {
       unsigned char* const stage = ring + at.stage * Shape::kStage;
       Mbarrier* const full = &stages.full[at.stage];
       stages.acquire(at, Shape::kStage);
-      Left::load(stage, left, full, row, step * kStepK, of_left);
-      ROOFTILE_UNROLL for (int part = 0; part < kParts; ++part)
-          Right::load(stage + Shape::kLeft + part * (Shape::kRight / kParts), right[part], full,
-                      column, step * kStepK, of_right);
+      ROOFTILE_UNROLL for (int i = 0; i < kSteps; ++i) {
+        unsigned char* const step = stage + i * Shape::kStep;
+        const int k = (next * kSteps + i) * kStepK;
+        Left::load(step, left, full, row, k, of_left);
+        ROOFTILE_UNROLL for (int part = 0; part < kParts; ++part)
+            Right::load(step + Shape::kLeft + part * (Shape::kRight / kParts), right[part], full,
+                        column, k, of_right);
+      }
       at.advance();
-      if (++step == last) step = first;
+      if (++next == last) next = first;
     }
   }
 
-  /// All threads of a consumer: sum = the product of `steps` steps; the registers are ready after.
-  /// Calls meanwhile(0) to meanwhile(kMeanwhile - 1), one in each step while the matrix unit works:
-  /// more at once would leave it idle, since a warp issues a wgmma only when the unit has taken the
-  /// one before. `releaser`: as Pipeline's.
+  /// All threads of a consumer: sum = the product of `count` stages; the registers are ready after.
+  /// Calls meanwhile(0) to meanwhile(kMeanwhile - 1), one in each while the matrix unit works: more
+  /// at once would leave it idle, since a warp issues a wgmma only when the unit has taken the one
+  /// before. `releaser`: as Pipeline's.
   template <int kMeanwhile, class Meanwhile>
   static __device__ __forceinline__ void consume(unsigned char* ring, Stages& stages, Position& at,
-                                                 Sum& sum, int steps, int consumer,
+                                                 Sum& sum, int count, int consumer,
                                                  tile::Releaser releaser, Meanwhile meanwhile) {
     int previous = -1;
     const auto multiply = [&](bool is_first, auto after_issue) {
@@ -128,24 +134,25 @@ struct Mainloop {
       const uint64_t left = Left::descriptor(stage, consumer * kRowsOfConsumer);
       const uint64_t right = Right::descriptor(stage + Shape::kLeft, 0);
       wgmma_fence(sum);
-      ROOFTILE_UNROLL for (int j = 0; j < kStepK / Mma::kK; ++j)
-          Mma::ss(sum, advanced(left, j * Left::kBytesOfK16),
-                  advanced(right, j * Right::kBytesOfK16), !is_first || j != 0);
+      ROOFTILE_UNROLL for (int i = 0; i < kSteps; ++i)
+          ROOFTILE_UNROLL for (int j = 0; j < kStepK / Mma::kK; ++j) Mma::ss(
+              sum, advanced(left, i * Shape::kStep + j * Left::kBytesOfK16),
+              advanced(right, i * Shape::kStep + j * Right::kBytesOfK16), !is_first || i + j != 0);
       wgmma_commit_group();
       after_issue();
-      wgmma_wait_group<1>(sum);  // the step before this one has read its stage
+      wgmma_wait_group<1>(sum);  // those of the stage before have read it
       if (previous >= 0) stages.release(previous, releaser);
       previous = at.stage;
       at.advance();
     };
-    int step = 0;
-    if (kMeanwhile > 0 && steps >= kMeanwhile) {
+    int done = 0;
+    if (kMeanwhile > 0 && count >= kMeanwhile) {
       ROOFTILE_UNROLL for (int i = 0; i < kMeanwhile; ++i) multiply(i == 0, [&] { meanwhile(i); });
-      step = kMeanwhile;
+      done = kMeanwhile;
     } else {
       ROOFTILE_UNROLL for (int i = 0; i < kMeanwhile; ++i) meanwhile(i);
     }
-    for (; step < steps; ++step) multiply(step == 0, [] {});
+    for (; done < count; ++done) multiply(done == 0, [] {});
     wgmma_wait_group<0>(sum);
     if (previous >= 0) stages.release(previous, releaser);
   }

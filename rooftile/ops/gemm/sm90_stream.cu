@@ -33,12 +33,16 @@ std::int64_t columns_of(std::int64_t m) {
 struct Block {
   std::int64_t shared_bytes;
   std::uint32_t threads;
-  int rows_of_d;  // that are stored at a time
 };
+
+/// Of k in a stage.
+std::int64_t stage_k(std::int64_t columns) {
+  return kStepK * steps_of_stage(static_cast<int>(columns));
+}
 
 template <int kRows, int kColumns>
 constexpr Block kBlock{StreamShared<kRows, kColumns>::kBytes,
-                       StreamShared<kRows, kColumns>::kThreads, TurnedTile<kColumns>::kOfPart};
+                       StreamShared<kRows, kColumns>::kThreads};
 
 template <int kRows>
 Block block_of(std::int64_t columns) {
@@ -69,11 +73,11 @@ Support supports(const Problem& problem, const DeviceProperties&) {
   return supported();
 }
 
-/// From one cluster's start to the next one's, of `steps`.
-std::uint32_t spread_of(int steps) {
-  constexpr std::uint64_t kSteps = 7;
-  const auto count = static_cast<std::uint64_t>(steps);
-  return static_cast<std::uint32_t>(((kSteps << 32) + count - 1) / count);
+/// From one cluster's start to the next one's, of `stages`.
+std::uint32_t spread_of(int stages) {
+  constexpr std::uint64_t kApart = 7;
+  const auto count = static_cast<std::uint64_t>(stages);
+  return static_cast<std::uint32_t>(((kApart << 32) + count - 1) / count);
 }
 
 /// Rows of A of a block.
@@ -83,22 +87,24 @@ std::int64_t columns_of(std::int64_t m, int halves) { return columns_of(m) / hal
 /// work. First those whose blocks ask L2 for least.
 std::vector<Config> configs(const Problem& problem, const DeviceProperties& device) {
   constexpr double kExchange = 1500;  // of parts: as long as it takes to read so many rows
-  const std::int64_t steps = tiles_of(problem.axis("k"), kStepK);
   const std::int64_t m = problem.axis("m");
   std::vector<std::pair<double, Config> > list;
   const auto add = [&](std::int64_t rows, Division division) {
+    const std::int64_t stages =
+        tiles_of(problem.axis("k"), stage_k(columns_of(m, division.halves)));
     const std::int64_t clusters = tiles_of(problem.axis("n"), rows * division.share);
     const std::int64_t blocks = clusters * division.blocks();
-    if (division.split > 1 && (blocks > device.compute_units || steps < division.split)) return;
+    if (division.split > 1 && (blocks > device.compute_units || stages < division.split)) return;
     const double waves = std::ceil(static_cast<double>(blocks) / device.compute_units);
     const double asked = static_cast<double>(rows) / division.halves +
                          static_cast<double>(columns_of(m, division.halves)) / division.share;
-    list.push_back({waves * asked * static_cast<double>(steps) / division.split +
-                        (division.split > 1 ? kExchange : 0),
-                    {{{"rows", rows},
-                      {"split", division.split},
-                      {"share", division.share},
-                      {"halves", division.halves}}}});
+    list.push_back(
+        {waves * asked * static_cast<double>(problem.axis("k")) / kStepK / division.split +
+             (division.split > 1 ? kExchange : 0),
+         {{{"rows", rows},
+           {"split", division.split},
+           {"share", division.share},
+           {"halves", division.halves}}}});
   };
   for (const std::int64_t rows : {64, 128}) {
     if (columns_of(m) >= kLeastColumnsShared) add(rows, {.share = 2});
@@ -129,11 +135,11 @@ Prepared prepare(const Problem& problem, Device& device, const Config& config) {
                       ", " + std::to_string(columns) + ">");
   const int clusters = tiles_of(problem.axis("n"), rows * division.share);
   const int at_once = std::max(1, device.properties().compute_units / division.blocks());
-  const int steps = tiles_of(problem.axis("k"), kStepK);
+  const int stages = tiles_of(problem.axis("k"), stage_k(columns));
   Work work{.tiles = problem.axis("m") == 0 ? 0 : clusters * division.share,
-            .steps = steps,
-            .steps_of_part = tiles_of(steps, division.split),
-            .spread = spread_of(tiles_of(steps, division.split)),
+            .stages = stages,
+            .stages_of_part = tiles_of(stages, division.split),
+            .spread = spread_of(tiles_of(stages, division.split)),
             .division = division,
             .rows_of_b = static_cast<int>(rows) / division.halves,
             .rows_of_a = static_cast<int>(columns) / division.share};
@@ -155,9 +161,7 @@ Prepared prepare(const Problem& problem, Device& device, const Config& config) {
     const Output out = with_arguments(fixed, args);
     const TensorMap b = operand_map(device, args["b"], 1, true, work.rows_of_b);
     const TensorMap a = operand_map(device, args["a"], 0, true, work.rows_of_a);
-    const bool is_by_tma = out.finish == Finish::plain || out.finish == Finish::columns;
-    const TensorMap d = is_by_tma ? output_map(device, args["d"], block.rows_of_d) : a;
-    launch(*context.stream, kernel, shape, b, a, d, out, work);
+    launch(*context.stream, kernel, shape, b, a, out, work);
   }};
 }
 

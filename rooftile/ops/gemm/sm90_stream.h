@@ -22,16 +22,20 @@
 
 namespace rooftile::ops::gemm {
 
+/// Of k in a stage. Why two where they are short: a stage costs producer and consumers as much.
+constexpr int steps_of_stage(int columns) { return columns <= 64 ? 2 : 1; }
+
 /// kRows of B and kColumns rows of A at a time.
 template <int kRows, int kColumns>
 struct StreamShared {
   static constexpr int kConsumers = kRows / 64;
+  static constexpr int kSteps = steps_of_stage(kColumns);
   static constexpr int kThreads = kWarpgroup * (1 + kConsumers);
   static constexpr int kOutputBytes = kConsumers * TurnedTile<kColumns>::kBytes;
   static constexpr int kMostStages = 16;
   static constexpr int kBarrierBytes = 16 * kMostStages;
   static constexpr int kOther = kOutputBytes + kBarrierBytes + kAlignment;
-  static constexpr int kStage = (kRows + kColumns) * kRowBytes;
+  static constexpr int kStage = kSteps * (kRows + kColumns) * kRowBytes;
   static constexpr int kFitting = (227 * 1024 - kOther) / kStage;
   static constexpr int kStages = kFitting < kMostStages ? kFitting : kMostStages;
   static constexpr int kOutput = kStages * kStage;
@@ -52,9 +56,9 @@ struct Division {
 
 /// What a kernel needs of it. Why from the host: a GPU has no instruction that divides.
 struct Work {
-  int tiles = 0;  // of B
-  int steps = 0;  // of k
-  int steps_of_part = 0;
+  int tiles = 0;   // of B
+  int stages = 0;  // of k
+  int stages_of_part = 0;
   uint32_t spread = 0;  // from one cluster's start along k to the next one's, 2^32 being all of it
   Division division{};
   int rows_of_b = 0, rows_of_a = 0;  // of a tile, that a block loads
@@ -68,10 +72,9 @@ struct Work {
 template <class T, int kRows, int kColumns>
 __global__ void __launch_bounds__((StreamShared<kRows, kColumns>::kThreads), 1)
     stream(const __grid_constant__ TensorMap b, const __grid_constant__ TensorMap a,
-           const __grid_constant__ TensorMap d, const __grid_constant__ Output out,
-           const __grid_constant__ Work work) {
+           const __grid_constant__ Output out, const __grid_constant__ Work work) {
   using S = StreamShared<kRows, kColumns>;
-  using Loop = Mainloop<T, Major::k, Major::k, S::kConsumers, kColumns, S::kStages>;
+  using Loop = Mainloop<T, Major::k, Major::k, S::kConsumers, kColumns, S::kStages, 1, S::kSteps>;
   ROOFTILE_DYNAMIC_SHARED(raw);
   unsigned char* const shared = raw + (kAlignment - shared_address(raw) % kAlignment) % kAlignment;
   auto& stages = *reinterpret_cast<typename Loop::Stages*>(shared + S::kPipeline);
@@ -85,7 +88,6 @@ __global__ void __launch_bounds__((StreamShared<kRows, kColumns>::kThreads), 1)
   if (thread == kWarpgroup) {
     tensor_map_prefetch(&b);
     tensor_map_prefetch(&a);
-    tensor_map_prefetch(&d);
   }
   if (is_alone)
     __syncthreads();
@@ -99,9 +101,9 @@ __global__ void __launch_bounds__((StreamShared<kRows, kColumns>::kThreads), 1)
   const int share = is_split ? 0 : group;
   const uint32_t blocks_of_b = work.blocks_of_b << (group * division.halves);
   const uint32_t blocks_of_a = work.blocks_of_a << half;
-  const int first = is_split ? group * work.steps_of_part : 0;
+  const int first = is_split ? group * work.stages_of_part : 0;
   const int last =
-      work.steps < first + work.steps_of_part ? work.steps : first + work.steps_of_part;
+      work.stages < first + work.stages_of_part ? work.stages : first + work.stages_of_part;
   // Blocks of a cluster have as many tiles; the last may lie outside of B.
   const int first_tile = static_cast<int>(blockIdx.y) * division.share + share;
   const int next = static_cast<int>(gridDim.y) * division.share;
@@ -134,8 +136,8 @@ __global__ void __launch_bounds__((StreamShared<kRows, kColumns>::kThreads), 1)
     const int consumer = thread / kWarpgroup - 1;
     const int in_warpgroup = thread % kWarpgroup;
     using Tile = TurnedTile<kColumns>;
-    const TurnedOutput<T, kColumns> output{
-        out, &d, shared + S::kOutput + consumer * Tile::kBytes, 1 + consumer, in_warpgroup, row};
+    const TurnedOutput<T, kColumns> output{out, shared + S::kOutput + consumer * Tile::kBytes,
+                                           1 + consumer, in_warpgroup, row};
     // A stage is filled by the blocks that share B's tile and by those that share A's.
     const tile::Releaser releaser = tile::Releaser::of(in_warpgroup, blocks_of_b | blocks_of_a);
     typename Loop::Sum sum;
@@ -158,7 +160,6 @@ __global__ void __launch_bounds__((StreamShared<kRows, kColumns>::kThreads), 1)
         output.store(values, part, column);
       }
     }
-    output.finish_all();
     __syncwarp();
   }
   // A block's shared memory stays until the others have written it.

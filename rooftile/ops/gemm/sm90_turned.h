@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // From a warpgroup's accumulators to D where the operands are exchanged: 64 columns of D are the
 // accumulators' rows, rows of D their columns. A part of the tile's rows of D at a time. As in
-// sm90_epilogue.h a thread finishes its elements by itself if it can, and D leaves by TMA, turned
-// on the way by stmatrix; where there is more to do the sums pass through shared memory in f32.
+// sm90_epilogue.h a thread finishes its elements by itself if it can, and D passes through shared
+// memory, turned on the way by stmatrix; where there is more to do the sums do so in f32. Why not
+// by TMA from there: a tile's D is small, and to begin and to await its copies costs more.
 #pragma once
 
 #include "rooftile/ops/gemm/sm90_epilogue.h"
@@ -33,7 +34,6 @@ struct TurnedOutput {
   static constexpr int kQuads = kCount / 4;
 
   const Output& out;
-  const TensorMap* map;   // boxes of kOfPart rows of D and 64 columns
   unsigned char* memory;  // Tile::kBytes, of this warpgroup
   int barrier;            // a named barrier of its own
   int thread;             // of the warpgroup
@@ -79,20 +79,10 @@ struct TurnedOutput {
     }
     if (out.finish == Finish::columns) finish(values, column);
     unsigned char* const box = memory + part * (Tile::kBytes / 2);
-    if (thread == 0) bulk_wait_read<Tile::kParts - 1>();  // this box has been copied
-    meet();
+    meet();  // what was there has been read
     fill(box, values);
-    fence_proxy_async_shared();
     meet();
-    if (thread == 0) {
-      if (column < out.n && first < out.m) tma_store(map, box_at(column, first), box);
-      bulk_commit();
-    }
-  }
-
-  /// The memory is free: what was stored has left it.
-  __device__ __forceinline__ void finish_all() const {
-    if (thread == 0) bulk_wait_read<0>();
+    copy(box, first, column);
   }
 
  private:
@@ -132,6 +122,25 @@ struct TurnedOutput {
       const int in_box = i * 2 + lane / 16 * 8 % (4 * kMatrices) + lane % 8;
       stmatrix<Transpose::yes>(
           box + swizzled(Swizzle::bytes128, static_cast<uint32_t>(in_box), byte), pairs);
+    }
+  }
+
+  // From the box to D, 16 bytes at a time.
+  __device__ __forceinline__ void copy(const unsigned char* box, long long first,
+                                       long long column) const {
+    constexpr int kPieces = 8;  // of a row
+    constexpr int kOfPiece = 8;
+    constexpr int kOfBox = Tile::kOfPart * kPieces;
+    ROOFTILE_UNROLL for (int i = 0; i < kOfBox; i += kWarpgroupThreads) {
+      const int in_box = (i + thread) / kPieces;
+      const int piece = (i + thread) % kPieces;
+      const long long at = column + piece * kOfPiece;
+      if (i + thread >= kOfBox || first + in_box >= out.m || at >= out.n) continue;
+      const auto* const from = reinterpret_cast<const uint4*>(
+          box + swizzled(Swizzle::bytes128, static_cast<uint32_t>(in_box),
+                         static_cast<uint32_t>(piece) * 16));
+      auto* const d = static_cast<T*>(out.d.data) + (first + in_box) * out.d.stride_i + at;
+      *reinterpret_cast<uint4*>(d) = *from;
     }
   }
 
