@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// At most two rows of A: the time is that of reading B, a weight [n, k], which warps read row by
-// row, 16 bytes a lane and several such loads under way; A comes from the first-level cache. What
-// a lane sums, and how the lanes' sums are added, follows from k and the configuration alone. A's
-// rows may be normalised on the way: their squares are summed beside the products, which the root
-// scales at the end. From sm_80 on.
+// At most two rows of A: the time is that of reading B, a weight [n, k], of which warps read two
+// rows at a time, 16 bytes a lane and several such loads under way; A comes from the first-level
+// cache, once for both. What a lane sums, and how the lanes' sums are added, follows from k and the
+// configuration alone. A's rows may be normalised on the way: their squares are summed beside the
+// products, which the root scales at the end. From sm_80 on.
 #pragma once
 
 #include "rooftile/ops/gemm/sm90_gemm.h"
@@ -28,8 +28,10 @@ namespace rooftile::ops::gemm {
 struct GemvBlock {
   static constexpr int kWarps = 4;
   static constexpr int kThreads = kWarps * 32;
+  static constexpr int kColumns = 2;   // of D, a warp's
+  static constexpr int kUnderWay = 2;  // loads of each row of B, of a thread
   // Why said: ptxas takes as few registers as it can otherwise, and loads one after the other.
-  static constexpr int kBlocksAtOnce = 6;
+  static constexpr int kBlocksAtOnce = 8;
 };
 
 /// A row of A as rmsnorm has it: a / sqrt(mean(a^2) + eps) * (w + offset), w [k] in A's type.
@@ -42,83 +44,97 @@ struct Rmsnorm {
 
 #if ROOFTILE_DEVICE_CODE
 
-/// Of the rows of A and one of B; without a norm no squares.
+/// Of the rows of A and a warp's of B; without a norm no squares.
 template <int kRows, bool kNormalises>
 struct GemvSums {
-  float products[kRows] = {};
+  static constexpr int kColumns = GemvBlock::kColumns;
+  float products[kRows * kColumns] = {};
   float squares[kNormalises ? kRows : 1] = {};
 
+  template <class Function>
+  __device__ void each(Function function) {
+    ROOFTILE_UNROLL for (int i = 0; i < kRows * kColumns; ++i) function(products[i]);
+    if constexpr (kNormalises) ROOFTILE_UNROLL for (int i = 0; i < kRows; ++i) function(squares[i]);
+  }
   __device__ void add(const GemvSums& other) {
-    ROOFTILE_UNROLL for (int i = 0; i < kRows; ++i) {
-      products[i] += other.products[i];
-      if constexpr (kNormalises) squares[i] += other.squares[i];
-    }
+    ROOFTILE_UNROLL for (int i = 0; i < kRows * kColumns; ++i) products[i] += other.products[i];
+    if constexpr (kNormalises)
+      ROOFTILE_UNROLL for (int i = 0; i < kRows; ++i) squares[i] += other.squares[i];
   }
 };
 
-/// The kernel. kShare warps have a row of B. kIsWhole: A's and B's rows and w are whole aligned
-/// packs. Why constants: the loads' addresses differ by them, and need no registers.
+/// The kernel. kShare warps have the same rows of B. kIsWhole: A's and B's rows and w are whole
+/// aligned packs. Why constants: the loads' addresses differ by them, and need no registers.
 template <class T, int kRows, int kShare, bool kIsWhole, bool kNormalises>
 __device__ __forceinline__ void gemv_body(const Sm90Call& call, const Rmsnorm& norm) {
   using namespace tile;
   constexpr int kWarps = GemvBlock::kWarps;
+  constexpr int kColumns = GemvBlock::kColumns;
+  constexpr int kUnderWay = GemvBlock::kUnderWay;
+  constexpr int kStep = kShare * kWarp;
   using Sums = GemvSums<kRows, kNormalises>;
   __shared__ Sums scratch[2][kWarps];
-  constexpr int kUnderWay = 8;  // loads of B of a thread
-  constexpr int kStep = kShare * kWarp;
   const int warp = static_cast<int>(threadIdx.x) / kWarp;
   const int lane = static_cast<int>(threadIdx.x) % kWarp;
-  const long long j = static_cast<long long>(blockIdx.x) * (kWarps / kShare) + warp / kShare;
-  const int packs = j < call.n ? static_cast<int>((call.k + kPack<T> - 1) / kPack<T>) : 0;
-  const T* const b = static_cast<const T*>(call.b.data) + j * call.b.stride_j;
+  const long long j =
+      (static_cast<long long>(blockIdx.x) * (kWarps / kShare) + warp / kShare) * kColumns;
+  const int packs = static_cast<int>((call.k + kPack<T> - 1) / kPack<T>);
+  // Of more rows than there are the last: summed in vain.
+  const T* b[kColumns];
+  ROOFTILE_UNROLL for (int c = 0; c < kColumns; ++c) b[c] =
+      static_cast<const T*>(call.b.data) + (j + c < call.n ? j + c : call.n - 1) * call.b.stride_j;
   const T* a[kRows];
-  ROOFTILE_UNROLL for (int i = 0; i < kRows; ++i) {
-    const long long row = i < call.m ? i : 0;  // of more than there are: summed in vain
-    a[i] = static_cast<const T*>(call.a.data) + row * call.a.stride_i;
-  }
+  ROOFTILE_UNROLL for (int i = 0; i < kRows; ++i) a[i] =
+      static_cast<const T*>(call.a.data) + (i < call.m ? i : call.m - 1) * call.a.stride_i;
   const auto load = [&](const T* row, int p) {
     if constexpr (kIsWhole) return reinterpret_cast<const Pack*>(row)[p];
     const long long at = static_cast<long long>(p) * kPack<T>;
     return load_pack(row + at, call.k - at, false);
   };
 
-  // Over the row of B; kScales: of A's rows times `scale`, which is rare and need not be fast.
+  // Over the rows of B; kScales: of A's rows times `scale`, which is rare and need not be fast.
   const auto sum = [&]<bool kScales>(const float(&scale)[kRows], Sums(&of_warp)[kWarps]) {
     Sums sums;
-    const auto multiply = [&](const Pack& weights, int p) {
-      float w[kPack<T>];
-      unpack<T>(w, weights);
-      if constexpr (kNormalises) {
-        float factor[kPack<T>];
-        unpack<T>(factor, load(static_cast<const T*>(norm.w), p));
-        ROOFTILE_UNROLL for (int e = 0; e < kPack<T>; ++e) w[e] = w[e] * (factor[e] + norm.offset);
-      }
+    const auto multiply = [&](const Pack(&weights)[kColumns], int p) {
+      float w[kColumns][kPack<T>];
+      ROOFTILE_UNROLL for (int c = 0; c < kColumns; ++c) unpack<T>(w[c], weights[c]);
+      [[maybe_unused]] float factor[kPack<T>];
+      if constexpr (kNormalises) unpack<T>(factor, load(static_cast<const T*>(norm.w), p));
       ROOFTILE_UNROLL for (int i = 0; i < kRows; ++i) {
         float x[kPack<T>];
         unpack<T>(x, load(a[i], p));
         ROOFTILE_UNROLL for (int e = 0; e < kPack<T>; ++e) {
           if constexpr (kScales) x[e] = x[e] * scale[i];
-          if constexpr (kNormalises) sums.squares[i] = fmaf(x[e], x[e], sums.squares[i]);
-          sums.products[i] = fmaf(x[e], w[e], sums.products[i]);
+          if constexpr (kNormalises) {
+            sums.squares[i] = fmaf(x[e], x[e], sums.squares[i]);
+            x[e] = x[e] * (factor[e] + norm.offset);
+          }
+          ROOFTILE_UNROLL for (int c = 0; c < kColumns; ++c) {
+            float& product = sums.products[i * kColumns + c];
+            product = fmaf(x[e], w[c][e], product);
+          }
         }
       }
     };
     int p = warp % kShare * kWarp + lane;
     if constexpr (kIsWhole && !kScales) {
       for (; p < packs - (kUnderWay - 1) * kStep; p += kUnderWay * kStep) {
-        Pack weights[kUnderWay];
-        ROOFTILE_UNROLL for (int u = 0; u < kUnderWay; ++u) weights[u] =
-            load_no_l1(reinterpret_cast<const Pack*>(b) + p + u * kStep);
+        Pack weights[kUnderWay][kColumns];
+        ROOFTILE_UNROLL for (int u = 0; u < kUnderWay; ++u)
+            ROOFTILE_UNROLL for (int c = 0; c < kColumns; ++c) weights[u][c] =
+                load_no_l1(reinterpret_cast<const Pack*>(b[c]) + p + u * kStep);
         ROOFTILE_UNROLL for (int u = 0; u < kUnderWay; ++u) multiply(weights[u], p + u * kStep);
       }
     }
-    ROOFTILE_NO_UNROLL for (; p < packs; p += kStep) multiply(load(b, p), p);
-
-    const auto plus = [](float x, float y) { return x + y; };
-    ROOFTILE_UNROLL for (int i = 0; i < kRows; ++i) {
-      sums.products[i] = lanes_reduce(sums.products[i], kWarp, plus);
-      if constexpr (kNormalises) sums.squares[i] = lanes_reduce(sums.squares[i], kWarp, plus);
+    ROOFTILE_NO_UNROLL for (; p < packs; p += kStep) {
+      Pack weights[kColumns];
+      ROOFTILE_UNROLL for (int c = 0; c < kColumns; ++c) weights[c] = load(b[c], p);
+      multiply(weights, p);
     }
+
+    sums.each([](float& value) {
+      value = lanes_reduce(value, kWarp, [](float x, float y) { return x + y; });
+    });
     if constexpr (kShare > 1) {
       if (lane == 0) of_warp[warp] = sums;
       __syncthreads();
@@ -137,14 +153,21 @@ __device__ __forceinline__ void gemv_body(const Sm90Call& call, const Rmsnorm& n
       scale[i] = range_scale(sums.squares[i], norm.eps);
       leaves_range = leaves_range || scale[i] != 1.0F;
     }
-    // Why a vote: rows of B beyond the last have no squares, and all threads must meet in the sums.
+    // Why a vote: all threads must meet in the sums.
     if (__syncthreads_or(leaves_range)) sums = sum.template operator()<true>(scale, scratch[1]);
-    ROOFTILE_UNROLL for (int i = 0; i < kRows; ++i) sums.products[i] *=
-        root_of(sums.squares[i], norm.inverse, norm.eps, scale[i]);
+    ROOFTILE_UNROLL for (int i = 0; i < kRows; ++i) {
+      const float root = root_of(sums.squares[i], norm.inverse, norm.eps, scale[i]);
+      ROOFTILE_UNROLL for (int c = 0; c < kColumns; ++c) sums.products[i * kColumns + c] *= root;
+    }
   }
-  if (warp % kShare != 0) return;
-  ROOFTILE_UNROLL for (int i = 0; i < kRows; ++i) if (lane == i && i < call.m && j < call.n)
-      store_at(call.d, i, j, finished(call.epilogue, i, j, sums.products[i]));
+  if (warp % kShare != 0 || lane >= kRows * kColumns) return;
+  float mine = 0;
+  ROOFTILE_UNROLL for (int i = 0; i < kRows * kColumns; ++i) mine =
+      lane == i ? sums.products[i] : mine;
+  const long long row = lane / kColumns;
+  const long long column = j + lane % kColumns;
+  if (row < call.m && column < call.n)
+    store_at(call.d, row, column, finished(call.epilogue, row, column, mine));
 }
 
 #else
@@ -162,11 +185,16 @@ inline Support supports_gemv(const Problem& problem) {
   return supported();
 }
 
-/// Two warps of a row of B where there are few rows: all compute units get work.
-inline std::vector<Config> gemv_configs(const Problem& problem, const DeviceProperties& device) {
-  constexpr std::int64_t kWarpsOfUnit = 32;
-  const std::int64_t best = problem.axis("n") < kWarpsOfUnit * device.compute_units ? 2 : 1;
-  return {{{{"share", best}}}, {{{"share", 3 - best}}}};
+/// First the most warps of a row of B of which each has several turns.
+inline std::vector<Config> gemv_configs(const Problem& problem, const DeviceProperties&) {
+  constexpr std::int64_t kTurns = 2;
+  constexpr std::int64_t kBytes = kTurns * GemvBlock::kUnderWay * 32 * 16;
+  const std::int64_t row = problem.axis("k") * info(problem.dtype("b")).unit_bytes;
+  std::vector<Config> configs;
+  for (const std::int64_t share : {1, 2, 4})
+    configs.insert(share == 1 || share * kBytes <= row ? configs.begin() : configs.end(),
+                   {{{"share", share}}});
+  return configs;
 }
 
 /// The launch for a problem and configuration.
@@ -183,7 +211,7 @@ class Gemv {
     };
     whole_ = find(true);
     any_ = find(false);
-    const std::int64_t columns = GemvBlock::kWarps / share;
+    const std::int64_t columns = GemvBlock::kWarps / share * GemvBlock::kColumns;
     const std::int64_t blocks = (problem.axis("n") + columns - 1) / columns;
     shape_ = {.grid = {static_cast<std::uint32_t>(blocks)}, .block = {GemvBlock::kThreads}};
   }
@@ -215,9 +243,9 @@ class Gemv {
 
 }  // namespace rooftile::ops::gemm
 
-#define GEMV_ENTRIES_OF(type, rows)                      \
-  ROOFTILE_KERNEL_ENTRY(gemv<type, rows, 1, true>),      \
-      ROOFTILE_KERNEL_ENTRY(gemv<type, rows, 1, false>), \
-      ROOFTILE_KERNEL_ENTRY(gemv<type, rows, 2, true>),  \
-      ROOFTILE_KERNEL_ENTRY(gemv<type, rows, 2, false>)
-#define GEMV_ENTRIES(type) GEMV_ENTRIES_OF(type, 1), GEMV_ENTRIES_OF(type, 2)
+#define GEMV_ENTRIES_OF(type, rows, share)              \
+  ROOFTILE_KERNEL_ENTRY(gemv<type, rows, share, true>), \
+      ROOFTILE_KERNEL_ENTRY(gemv<type, rows, share, false>)
+#define GEMV_ENTRIES(type)                                                               \
+  GEMV_ENTRIES_OF(type, 1, 1), GEMV_ENTRIES_OF(type, 1, 2), GEMV_ENTRIES_OF(type, 1, 4), \
+      GEMV_ENTRIES_OF(type, 2, 1), GEMV_ENTRIES_OF(type, 2, 2), GEMV_ENTRIES_OF(type, 2, 4)
