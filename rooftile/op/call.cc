@@ -20,8 +20,6 @@ constexpr std::size_t kMostPlans = 512;
 struct Ready {
   Plan plan;
   bool is_captured = false;
-  // Why only where there is one: while a graph is captured, as on a stream that PyTorch makes for
-  // it, a GPU's memory cannot be allocated.
   std::optional<DeviceMemory> workspace{};
 };
 

@@ -16,6 +16,19 @@ void* aligned(void* start) {
   return reinterpret_cast<void*>((address + kAlignment - 1) / kAlignment * kAlignment);
 }
 
+/// While it lives, this thread may allocate although a graph is being captured, here or by another
+/// thread: a kernel's workspace is no part of the graph. PyTorch allocates so as well.
+class DuringCaptures {
+ public:
+  DuringCaptures() { (void)cudaThreadExchangeStreamCaptureMode(&mode_); }
+  ~DuringCaptures() { (void)cudaThreadExchangeStreamCaptureMode(&mode_); }
+  DuringCaptures(const DuringCaptures&) = delete;
+  DuringCaptures& operator=(const DuringCaptures&) = delete;
+
+ private:
+  cudaStreamCaptureMode mode_ = cudaStreamCaptureModeRelaxed;
+};
+
 }  // namespace
 
 CudaMemory::~CudaMemory() {
@@ -45,6 +58,7 @@ void* CudaMemory::allocate(std::int64_t bytes) {
     throw Error(ErrorCode::out_of_memory,
                 context_.id() + ": cannot allocate " + std::to_string(bytes) + " bytes");
   const CurrentDevice current(context_);
+  const DuringCaptures relaxed;
   const std::int64_t size = std::clamp<std::int64_t>(bytes, 1, std::int64_t{1} << 62);
   void* start = allocate_unaligned(size, bytes);
   if (aligned(start) != start) {
@@ -67,6 +81,7 @@ void CudaMemory::release(void* memory) noexcept {
   }
   try {
     const CurrentDevice current(context_);
+    const DuringCaptures relaxed;
     if (cudaFree(start) != cudaSuccess) (void)cudaGetLastError();
   } catch (const Error&) {
     return;  // a broken device has no memory to give back
