@@ -267,6 +267,9 @@ std::vector<Case> cases() {
   add("edges", "m=12 n=72 k=392 a=fp16 layout=nt d=f32 bias=bf16");
   add("edges", "m=40 n=40 k=328 a=bf16 layout=nt residual=bf16 act=gelu_tanh");
   add("edges", "m=65 n=72 k=264 a=bf16 layout=nt d.stride=1,65");
+  // Few tiles of D, and k long enough to be split.
+  add("edges", "m=129 n=9 k=4104 a=bf16 layout=nt d=f32 bias=bf16 act=silu");
+  add("edges", "m=257 n=5 k=4168 a=fp16 layout=nt residual=fp16");
   // What others report of an H200, in bf16 with weights [n, k]: squares, layers of large models
   // with many and with few rows, one row.
   for (const char* shape :

@@ -40,12 +40,17 @@ enum class Finish : uint8_t {
   any,        // bias, activation, residual, any D
   gated,      // half of the accumulators times the activated other half, D as for plain
   gated_any,  // the same, any D
+  parts,      // sums of a part of k as the registers have them, see sm90_split.cu
 };
 constexpr bool is_gated(Finish finish) {
   return finish == Finish::gated || finish == Finish::gated_any;
 }
 constexpr bool stores_any(Finish finish) {
   return finish == Finish::any || finish == Finish::gated_any;
+}
+/// Whether D leaves by TMA.
+constexpr bool stores_by_tma(Finish finish) {
+  return !stores_any(finish) && finish != Finish::parts;
 }
 
 /// Where D is and what is done on the way to it.
@@ -106,7 +111,7 @@ template <class T, Finish kFinish, int kRegisters>
 struct OutputOf {
   static constexpr int kOfBox = 32;  // registers of a box's columns, and half as many packed
   static constexpr int kOfD = is_gated(kFinish) ? kRegisters / 2 : kRegisters;
-  static constexpr int kBoxes = stores_any(kFinish) ? 0 : kOfD / kOfBox;
+  static constexpr int kBoxes = stores_by_tma(kFinish) ? kOfD / kOfBox : 0;
   /// Of a tile that take() leaves to store_half(). Why halves: shared memory is busy, and the
   /// matrix unit waits for what is done at once.
   static constexpr int kHalves = 2 * kBoxes;
@@ -127,7 +132,9 @@ struct OutputOf {
                                        long long first_column) {
     row = first_row;
     column = first_column;
-    if constexpr (stores_any(kFinish))
+    if constexpr (kFinish == Finish::parts)
+      store_registers(sum);
+    else if constexpr (stores_any(kFinish))
       finish_and_store(sum);
     else if constexpr (kFinish == Finish::plain)
       ROOFTILE_UNROLL for (int i = 0; i < kBoxes; ++i) pack(&sum[i * kOfBox], i);
@@ -159,8 +166,10 @@ struct OutputOf {
 
   /// All that was taken has left the boxes.
   __device__ __forceinline__ void finish() {
-    ROOFTILE_UNROLL for (int i = 0; i < kHalves; ++i) store_half(i);
-    if (thread % 32 == 0) bulk_wait_read<0>();
+    if constexpr (kFinish != Finish::parts) {
+      ROOFTILE_UNROLL for (int i = 0; i < kHalves; ++i) store_half(i);
+      if (thread % 32 == 0) bulk_wait_read<0>();
+    }
   }
 
  private:
@@ -233,6 +242,14 @@ struct OutputOf {
         load_all([&](long long i) { return tile::load_element(data, tile::Element::f32, i); });
     }
     ROOFTILE_UNROLL for (int i = 0; i < 32; ++i) values[i] += bias[i / 4 * 2 + i % 2];
+  }
+
+  // The sums as they are: `row` counts blocks of kRegisters * kBarrierThreads of them.
+  __device__ __forceinline__ void store_registers(const float (&sum)[kRegisters]) const {
+    constexpr int kQuads = kRegisters / 4;
+    auto* const to = static_cast<float4*>(out.d.data) + row * kQuads * kBarrierThreads + thread;
+    ROOFTILE_UNROLL for (int i = 0; i < kQuads; ++i) to[i * kBarrierThreads] =
+        make_float4(sum[4 * i], sum[4 * i + 1], sum[4 * i + 2], sum[4 * i + 3]);
   }
 
   // 16 columns of a warp's box, from byte `first` of its rows on: four matrices of 8 x 8, of rows 0

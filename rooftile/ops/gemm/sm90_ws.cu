@@ -18,11 +18,17 @@ extern const KernelTable sm90_ws_fp16_kernels;
 extern const KernelTable sm90_ws_columns_bf16_kernels;
 extern const KernelTable sm90_ws_residual_bf16_kernels;
 extern const KernelTable sm90_ws_narrow_bf16_kernels;
+extern const KernelTable sm90_ws_medium_bf16_kernels;
+extern const KernelTable sm90_ws_medium_columns_bf16_kernels;
+extern const KernelTable sm90_ws_medium_residual_bf16_kernels;
 extern const KernelTable sm90_ws_layouts_bf16_kernels;
 extern const KernelTable sm90_ws_layouts_any_bf16_kernels;
 extern const KernelTable sm90_ws_columns_fp16_kernels;
 extern const KernelTable sm90_ws_residual_fp16_kernels;
 extern const KernelTable sm90_ws_narrow_fp16_kernels;
+extern const KernelTable sm90_ws_medium_fp16_kernels;
+extern const KernelTable sm90_ws_medium_columns_fp16_kernels;
+extern const KernelTable sm90_ws_medium_residual_fp16_kernels;
 extern const KernelTable sm90_ws_layouts_fp16_kernels;
 extern const KernelTable sm90_ws_layouts_any_fp16_kernels;
 
@@ -48,9 +54,12 @@ GpuKernel find(const OperandLayouts& layouts, DType dtype, std::int64_t columns,
   kernel += ", " + std::to_string(cluster) + ">";
   return find_kernel(
       {&sm90_ws_kernels, &sm90_ws_fp16_kernels, &sm90_ws_columns_bf16_kernels,
-       &sm90_ws_residual_bf16_kernels, &sm90_ws_narrow_bf16_kernels, &sm90_ws_layouts_bf16_kernels,
-       &sm90_ws_layouts_any_bf16_kernels, &sm90_ws_columns_fp16_kernels,
-       &sm90_ws_residual_fp16_kernels, &sm90_ws_narrow_fp16_kernels, &sm90_ws_layouts_fp16_kernels,
+       &sm90_ws_residual_bf16_kernels, &sm90_ws_narrow_bf16_kernels, &sm90_ws_medium_bf16_kernels,
+       &sm90_ws_medium_columns_bf16_kernels, &sm90_ws_medium_residual_bf16_kernels,
+       &sm90_ws_layouts_bf16_kernels, &sm90_ws_layouts_any_bf16_kernels,
+       &sm90_ws_columns_fp16_kernels, &sm90_ws_residual_fp16_kernels, &sm90_ws_narrow_fp16_kernels,
+       &sm90_ws_medium_fp16_kernels, &sm90_ws_medium_columns_fp16_kernels,
+       &sm90_ws_medium_residual_fp16_kernels, &sm90_ws_layouts_fp16_kernels,
        &sm90_ws_layouts_any_fp16_kernels},
       kernel);
 }
@@ -61,25 +70,34 @@ double estimate(const Problem& problem, const DeviceProperties& device, std::int
                 int cluster) {
   constexpr double kFixedSteps = 6;  // of a tile: the ring fills, D leaves
   const double steps = static_cast<double>(tiles_of(problem.axis("k"), kStepK)) + kFixedSteps;
-  const double clusters = static_cast<double>(tiles_of(problem.axis("m"), kBlockM * cluster)) *
-                          tiles_of(problem.axis("n"), columns);
+  const double rows = tiles_of(problem.axis("m"), kBlockM * cluster);
+  const double clusters = rows * tiles_of(problem.axis("n"), columns);
   const double at_once = std::max(1, device.compute_units / cluster);
-  const double slower = (columns == 256 ? 1.0 : 1.08) * (cluster == 2 ? 1.0 : 1.04);
-  return std::ceil(clusters / at_once) * static_cast<double>(columns) * steps * slower;
+  // Measured: a column of narrow tiles takes longer, and tiles of no rows cost the others some.
+  const double of_column = columns == 256 ? 1.0 : columns == 192 ? 1.07 : 1.12;
+  const double idle = rows * cluster / std::max(1, tiles_of(problem.axis("m"), kBlockM)) - 1;
+  const double slower = of_column * (cluster == 2 ? 1.0 : 1.04) * (1 + 0.3 * idle);
+  return std::ceil(clusters / at_once) * static_cast<double>(columns) / 256 * steps * slower;
 }
 
-std::vector<Config> configs(const Problem& problem, const DeviceProperties& device) {
+/// With its estimate, the fastest first.
+std::vector<std::pair<double, Config> > estimates(const Problem& problem,
+                                                  const DeviceProperties& device) {
   std::vector<std::pair<double, Config> > list;
   const bool is_nt = layouts_of(problem).is_nt();
-  for (const std::int64_t columns : {256, 128})
+  for (const std::int64_t columns : {256, 192, 128})
     for (const int cluster : {2, 1})
       if (is_nt || columns == 128 * cluster)  // see LAYOUT_ENTRIES_OF
         list.push_back({estimate(problem, device, columns, cluster),
                         {{{"block_n", columns}, {"cluster", cluster}}}});
   std::stable_sort(list.begin(), list.end(),
                    [](const auto& a, const auto& b) { return a.first < b.first; });
+  return list;
+}
+
+std::vector<Config> configs(const Problem& problem, const DeviceProperties& device) {
   std::vector<Config> sorted;
-  for (auto& [time, config] : list) sorted.push_back(std::move(config));
+  for (auto& [time, config] : estimates(problem, device)) sorted.push_back(std::move(config));
   return sorted;
 }
 
@@ -107,6 +125,10 @@ Prepared prepare(const Problem& problem, Device& device, const Config& config) {
 }
 
 }  // namespace
+
+double ws_estimate(const Problem& problem, const DeviceProperties& device) {
+  return estimates(problem, device).front().first;
+}
 
 extern const KernelDef sm90_ws;
 const KernelDef sm90_ws{

@@ -26,8 +26,8 @@ constexpr int kConsumers = 2;
 constexpr int kBlockM = 64 * kConsumers;
 constexpr int kThreads = kWarpgroup * (1 + kConsumers);
 
-/// As many stages as fit beside the boxes of D: 4 of 256 columns, 6 of 128.
-constexpr int ws_stages(int columns) { return columns == 256 ? 4 : 6; }
+/// As many stages as fit beside the boxes of D.
+constexpr int ws_stages(int columns) { return columns == 128 ? 6 : 4; }
 
 template <int kColumns>
 struct WsShared {
@@ -38,6 +38,14 @@ struct WsShared {
   static_assert(kBytes <= 227 * 1024, "more than a block can have");
 };
 
+/// k cut into parts, for Finish::parts: each part of each tile is worked on like a tile, one part
+/// of all of them after the other.
+struct Parts {
+  int count = 1;
+  int steps = 0;  // of one; the last may have fewer
+  tile::Divisor of_tiles{};
+};
+
 #if ROOFTILE_DEVICE_CODE
 
 /// kBlocks: of a cluster. `residual`: for Finish::residual, that L2 fetches it ahead. Gated: half
@@ -46,7 +54,8 @@ template <class T, Major kMajorA, Major kMajorB, int kColumns, Finish kFinish, i
           int kParts>
 __device__ __forceinline__ void ws_body(const TensorMap* a, const TensorMap* const (&b)[kParts],
                                         const TensorMap* d, const TensorMap* residual,
-                                        const Output& out, tile::GroupedTiles order, int steps) {
+                                        const Output& out, tile::GroupedTiles order, int steps,
+                                        Parts parts = {}) {
   static_assert(kParts == (is_gated(kFinish) ? 2 : 1));
   using S = WsShared<kColumns>;
   using Loop = Mainloop<T, kMajorA, kMajorB, kConsumers, kColumns, ws_stages(kColumns), kParts>;
@@ -62,7 +71,7 @@ __device__ __forceinline__ void ws_body(const TensorMap* a, const TensorMap* con
   if (thread_of_block == 0) {
     tensor_map_prefetch(a);
     for (const TensorMap* map : b) tensor_map_prefetch(map);
-    if constexpr (!stores_any(kFinish)) tensor_map_prefetch(d);
+    if constexpr (stores_by_tma(kFinish)) tensor_map_prefetch(d);
   }
   if (kBlocks == 1)
     __syncthreads();
@@ -73,21 +82,33 @@ __device__ __forceinline__ void ws_body(const TensorMap* a, const TensorMap* con
   const int first = static_cast<int>(blockIdx.x) / kBlocks;
   const int clusters = static_cast<int>(gridDim.x) / kBlocks;
   const int warpgroup = static_cast<int>(threadIdx.x) / kWarpgroup;
+  struct Item {
+    tile::GroupedTiles::Tile tile;
+    int first, last;  // steps of k
+  };
+  const int items = order.count() * parts.count;
+  const auto item = [&](int number) -> Item {
+    if constexpr (kFinish != Finish::parts) return {order.at(number), 0, steps};
+    const int part = parts.of_tiles.quotient(number);
+    const int from = part * parts.steps;
+    const int to = from + parts.steps;
+    return {order.at(number - part * order.count()), from, to < steps ? to : steps};
+  };
   typename Loop::Position at;
   if (warpgroup == 0) {
     setmaxnreg_dec<24>();
     if (threadIdx.x < 32 && elect_sync()) {
       wait_for_grid();
-      for (int number = first; number < order.count(); number += clusters) {
-        const tile::GroupedTiles::Tile tile = order.at(number);
+      for (int number = first; number < items; number += clusters) {
+        const auto [tile, first_step, last_step] = item(number);
         const int row = (tile.row * kBlocks + rank) * kBlockM;
         const int column = tile.column * kColumnsOfD;
         if constexpr (kFinish == Finish::residual)
           for (int i = 0; i < kBlockM; i += kBoxRows)
             for (int j = 0; j < kColumnsOfD; j += kBoxColumns)
               tma_prefetch(residual, box_at(column + j, row + i));
-        Loop::produce(shared, stages, at, a, b, row, column, 0, steps, 0, {0, kBlockM},
-                      {rank * kRowsOfB, kRowsOfB, kOthers});
+        Loop::produce(shared, stages, at, a, b, row, column, first_step, last_step, first_step,
+                      {0, kBlockM}, {rank * kRowsOfB, kRowsOfB, kOthers});
       }
     }
     __syncwarp();
@@ -101,13 +122,16 @@ __device__ __forceinline__ void ws_body(const TensorMap* a, const TensorMap* con
                thread};
     typename Loop::Sum sum;
     wait_for_grid();
-    for (int number = first; number < order.count(); number += clusters) {
-      const tile::GroupedTiles::Tile tile = order.at(number);
-      Loop::template consume<Way::kHalves>(shared, stages, at, sum, steps, consumer,
-                                           tile::Releaser::of(thread, kOthers),
+    for (int number = first; number < items; number += clusters) {
+      const auto [tile, first_step, last_step] = item(number);
+      Loop::template consume<Way::kHalves>(shared, stages, at, sum, last_step - first_step,
+                                           consumer, tile::Releaser::of(thread, kOthers),
                                            [&](int half) { output.store_half(half); });
-      output.take(sum, (tile.row * kBlocks + rank) * kBlockM + consumer * 64,
-                  tile.column * kColumnsOfD);
+      if constexpr (kFinish == Finish::parts)
+        output.take(sum, (number * kBlocks + rank) * kConsumers + consumer, 0);
+      else
+        output.take(sum, (tile.row * kBlocks + rank) * kBlockM + consumer * 64,
+                    tile.column * kColumnsOfD);
     }
     if (kBlocks != 1) cluster_arrive_relaxed();
     output.finish();
@@ -118,6 +142,10 @@ __device__ __forceinline__ void ws_body(const TensorMap* a, const TensorMap* con
 }
 
 #else
+
+/// What gemm/sm90_ws is estimated to take in its best configuration, in steps along k of one tile
+/// of 256 columns.
+double ws_estimate(const Problem& problem, const DeviceProperties& device);
 
 /// One launch of the kernel: `columns` of a tile, of which `columns_of_d` are D's.
 struct WsLaunch {
@@ -135,12 +163,13 @@ inline WsLaunch ws_launch(const Problem& problem, const Device& device, int colu
   launch.steps = tiles_of(problem.axis("k"), kStepK);
   const int at_once = std::max(1, device.properties().compute_units / cluster);
   const int clusters = std::min(launch.order.count(), at_once);
-  launch.shape = {
-      .grid = {static_cast<std::uint32_t>(clusters * cluster)},
-      .block = {kThreads},
-      .dynamic_shared_bytes = columns == 256 ? WsShared<256>::kBytes : WsShared<128>::kBytes,
-      .cluster = {static_cast<std::uint32_t>(cluster)},
-      .programmatic_overlap = true};
+  launch.shape = {.grid = {static_cast<std::uint32_t>(clusters * cluster)},
+                  .block = {kThreads},
+                  .dynamic_shared_bytes = columns == 256   ? WsShared<256>::kBytes
+                                          : columns == 192 ? WsShared<192>::kBytes
+                                                           : WsShared<128>::kBytes,
+                  .cluster = {static_cast<std::uint32_t>(cluster)},
+                  .programmatic_overlap = true};
   return launch;
 }
 

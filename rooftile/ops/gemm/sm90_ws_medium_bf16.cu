@@ -1,0 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
+// The instances of gemm/sm90_ws of 192 columns, for bf16 and a weight [n, k]. See
+// sm90_ws_kernels.h.
+#include "rooftile/ops/gemm/sm90_ws_kernels.h"
+
+namespace rooftile::ops::gemm {
+
+ROOFTILE_KERNEL_TABLE(sm90_ws_medium_bf16_kernels, WS_ENTRIES(bf16, 192))
+
+}  // namespace rooftile::ops::gemm

@@ -1,0 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
+// The same of 192 columns with a residual, for bf16. See sm90_ws_kernels.h.
+#include "rooftile/ops/gemm/sm90_ws_kernels.h"
+
+namespace rooftile::ops::gemm {
+
+ROOFTILE_KERNEL_TABLE(sm90_ws_medium_residual_bf16_kernels,
+                      COLUMNS_ENTRIES(bf16, 192, Finish::residual))
+
+}  // namespace rooftile::ops::gemm
