@@ -88,12 +88,14 @@ def calls_to_capture(torch):
     x, w = torch.randn(64, 256, device="cuda").bfloat16(), torch.randn(256, device="cuda").bfloat16()
     weight = torch.randn(512, 256, device="cuda").bfloat16()
     tall = torch.randn(512, 256, device="cuda").bfloat16()
+    long, long_weight = torch.randn(256, 8192, device="cuda").bfloat16(), torch.randn(128, 8192, device="cuda").bfloat16()
     return {"rmsnorm": (x, lambda: rooftile.rmsnorm(x, w)), "softmax": (x, lambda: rooftile.softmax(x)),
             "gemm of few rows": (x, lambda: rooftile.gemm(x, weight.T, kernel="sm90_stream")),
-            "gemm of many rows": (tall, lambda: rooftile.gemm(tall, weight.T, kernel="sm90_ws"))}
+            "gemm of many rows": (tall, lambda: rooftile.gemm(tall, weight.T, kernel="sm90_ws")),
+            "gemm with a workspace": (long, lambda: rooftile.gemm(long, long_weight.T, kernel="sm90_split"))}
 
 
-@pytest.mark.parametrize("name", ["rmsnorm", "softmax", "gemm of few rows", "gemm of many rows"])
+@pytest.mark.parametrize("name", ["rmsnorm", "softmax", "gemm of few rows", "gemm of many rows", "gemm with a workspace"])
 def test_graph(torch, name):
     """As PyTorch's users capture: one call before, then on a stream that PyTorch makes for it."""
     x, call = calls_to_capture(torch)[name]
