@@ -222,8 +222,7 @@ std::vector<Validation> validations() {
                            "softmax/sm90_rows rows=512 cols=4096 x=bf16",
                            "gemm/sm90_tiled m=256 n=256 k=256 a=bf16 layout=nt",
                            "gemm/sm80_mma m=256 n=256 k=512 a=bf16 layout=nt",
-                           "gemm/sm90_ws m=512 n=512 k=512 a=bf16 layout=nt",
-                           "gemm/sm90_stream m=16 n=1024 k=1024 a=bf16 layout=nt"})
+                           "gemm/sm90_ws m=512 n=512 k=512 a=bf16 layout=nt"})
     list.push_back(catalogued(line));
   return list;
 }
