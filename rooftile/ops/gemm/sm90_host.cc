@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "rooftile/ops/gemm/sm90_host.h"
 
+#include <algorithm>
 #include <array>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "rooftile/device/cpu/activation.h"
 
@@ -44,6 +46,13 @@ Support supports_sm90(const Problem& problem) {
                          ": f32, bf16 and fp16 only");
   if (problem.option("activations") != "exact") return unsupported("activations=exact only");
   return supported();
+}
+
+std::vector<Config> fastest_first(std::vector<std::pair<double, Config> > estimates) {
+  std::ranges::stable_sort(estimates, {}, [](const auto& entry) { return entry.first; });
+  std::vector<Config> sorted;
+  for (auto& [time, config] : estimates) sorted.push_back(std::move(config));
+  return sorted;
 }
 
 bool stores_pairs(const MatrixView& d) {

@@ -28,6 +28,9 @@ inline int tiles_of(std::int64_t extent, std::int64_t size) {
   return static_cast<int>((extent + size - 1) / size);
 }
 
+/// Configurations by what they are estimated to take, the least first.
+std::vector<Config> fastest_first(std::vector<std::pair<double, Config> > estimates);
+
 /// Why TMA cannot copy the matrix, whose axis `inner` is contiguous; empty: it can.
 std::string tma_reason(const ArgChoice& arg, int inner);
 /// Whether TMA can write D: in the type of A, its rows whole multiples of 16 bytes.

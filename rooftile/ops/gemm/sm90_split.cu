@@ -73,8 +73,8 @@ int clusters_at_once(const DeviceProperties& device, int cluster) {
   return std::max(1, device.compute_units / cluster);
 }
 
-int clusters_of(const Problem& problem, int cluster) {
-  return tiles_of(problem.axis("m"), kBlockM * cluster) *
+std::int64_t clusters_of(const Problem& problem, int cluster) {
+  return std::int64_t{tiles_of(problem.axis("m"), kBlockM * cluster)} *
          tiles_of(problem.axis("n"), kSplitColumns);
 }
 
@@ -83,7 +83,8 @@ double estimate(const Problem& problem, int cluster, int parts) {
   constexpr double kFixed = 17;
   constexpr double kTilesOfStep = 6;  // whose sums L2 writes and reads in the time of a step
   const int steps = tiles_of(tiles_of(problem.axis("k"), kStepK), parts);
-  return steps + kFixed + clusters_of(problem, cluster) * cluster * parts / kTilesOfStep;
+  const auto tiles = static_cast<double>(clusters_of(problem, cluster) * cluster * parts);
+  return steps + kFixed + tiles / kTilesOfStep;
 }
 
 /// In one wave, and such that no part is empty; what is estimated to gain less than a little over
@@ -100,10 +101,7 @@ std::vector<Config> configs(const Problem& problem, const DeviceProperties& devi
         list.push_back(
             {estimate(problem, cluster, parts), {{{"parts", parts}, {"cluster", cluster}}}});
   std::erase_if(list, [&](const auto& entry) { return entry.first > most; });
-  std::ranges::stable_sort(list, {}, [](const auto& entry) { return entry.first; });
-  std::vector<Config> sorted;
-  for (auto& [time, config] : list) sorted.push_back(std::move(config));
-  return sorted;
+  return fastest_first(std::move(list));
 }
 
 Support supports(const Problem& problem, const DeviceProperties& device) {

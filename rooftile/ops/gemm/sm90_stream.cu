@@ -117,10 +117,7 @@ std::vector<Config> configs(const Problem& problem, const DeviceProperties& devi
       add(rows, {.share = 4, .halves = 2});
     }
   }
-  std::ranges::stable_sort(list, {}, [](const auto& entry) { return entry.first; });
-  std::vector<Config> sorted;
-  for (auto& [asked, config] : list) sorted.push_back(std::move(config));
-  return sorted;
+  return fastest_first(std::move(list));
 }
 
 Prepared prepare(const Problem& problem, Device& device, const Config& config) {

@@ -80,7 +80,7 @@ double estimate(const Problem& problem, const DeviceProperties& device, std::int
   return std::ceil(clusters / at_once) * static_cast<double>(columns) / 256 * steps * slower;
 }
 
-/// With its estimate, the fastest first.
+/// With its estimate.
 std::vector<std::pair<double, Config> > estimates(const Problem& problem,
                                                   const DeviceProperties& device) {
   std::vector<std::pair<double, Config> > list;
@@ -90,15 +90,11 @@ std::vector<std::pair<double, Config> > estimates(const Problem& problem,
       if (is_nt || columns == 128 * cluster)  // see LAYOUT_ENTRIES_OF
         list.push_back({estimate(problem, device, columns, cluster),
                         {{{"block_n", columns}, {"cluster", cluster}}}});
-  std::stable_sort(list.begin(), list.end(),
-                   [](const auto& a, const auto& b) { return a.first < b.first; });
   return list;
 }
 
 std::vector<Config> configs(const Problem& problem, const DeviceProperties& device) {
-  std::vector<Config> sorted;
-  for (auto& [time, config] : estimates(problem, device)) sorted.push_back(std::move(config));
-  return sorted;
+  return fastest_first(estimates(problem, device));
 }
 
 Prepared prepare(const Problem& problem, Device& device, const Config& config) {
@@ -127,7 +123,9 @@ Prepared prepare(const Problem& problem, Device& device, const Config& config) {
 }  // namespace
 
 double ws_estimate(const Problem& problem, const DeviceProperties& device) {
-  return estimates(problem, device).front().first;
+  return std::ranges::min(estimates(problem, device), {},
+                          [](const auto& entry) { return entry.first; })
+      .first;
 }
 
 extern const KernelDef sm90_ws;
