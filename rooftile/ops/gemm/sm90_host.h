@@ -54,6 +54,8 @@ Support supports_16_bits(const Problem& problem, std::initializer_list<const cha
 Support supports_tma_extents(const Problem& problem);
 /// What no kernel takes that copies its operands by TMA and multiplies them by wgmma.
 Support supports_tma(const Problem& problem);
+/// The same, and both operands contiguous along k.
+Support supports_tma_along_k(const Problem& problem);
 
 Output output_of(const Problem& problem);
 Output with_arguments(Output output, const Arguments& args);
@@ -61,7 +63,7 @@ Output with_arguments(Output output, const Arguments& args);
 /// Boxes of `operand`, whose axis `outer` is m or n: `rows` along it and 64 along k where it is
 /// contiguous along k, else 64 along it and 64 along k.
 TensorMap operand_map(Device& device, const TensorView& operand, int outer, bool is_k, int rows);
-/// Boxes of `rows` rows of D of 128 bytes.
-TensorMap output_map(Device& device, const TensorView& d, int rows = kBoxRows);
+/// Boxes of kBoxRows rows of D of 128 bytes.
+TensorMap output_map(Device& device, const TensorView& d);
 
 }  // namespace rooftile::ops::gemm

@@ -105,9 +105,7 @@ std::vector<Config> configs(const Problem& problem, const DeviceProperties& devi
 }
 
 Support supports(const Problem& problem, const DeviceProperties& device) {
-  if (Support general = supports_tma(problem); !general) return general;
-  if (!layouts_of(problem).is_nt())
-    return unsupported("a must be contiguous along k, and b too (a weight [n, k], layout nt)");
+  if (Support general = supports_tma_along_k(problem); !general) return general;
   if (problem.axis("m") <= kBlockM) return unsupported("m is more than " + std::to_string(kBlockM));
   if (configs(problem, device).empty())
     return unsupported("D has so many tiles, or k is so short, that to split k does not pay");

@@ -67,10 +67,7 @@ Block block_of(std::int64_t rows, std::int64_t columns) {
 Support supports(const Problem& problem, const DeviceProperties&) {
   if (problem.axis("m") > kMostRows)
     return unsupported("m is at most " + std::to_string(kMostRows));
-  if (Support general = supports_tma(problem); !general) return general;
-  if (!layouts_of(problem).is_nt())
-    return unsupported("a must be contiguous along k, and b too (a weight [n, k], layout nt)");
-  return supported();
+  return supports_tma_along_k(problem);
 }
 
 /// From one cluster's start to the next one's, of `stages`.

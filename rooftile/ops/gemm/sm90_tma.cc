@@ -97,6 +97,13 @@ Support supports_tma(const Problem& problem) {
   return reason.empty() ? supported() : unsupported(std::move(reason));
 }
 
+Support supports_tma_along_k(const Problem& problem) {
+  if (Support general = supports_tma(problem); !general) return general;
+  if (!layouts_of(problem).is_nt())
+    return unsupported("a must be contiguous along k, and b too (a weight [n, k], layout nt)");
+  return supported();
+}
+
 Output output_of(const Problem& problem) {
   const Sm90Call call = sm90_call(problem);
   Output output{.d = call.d, .epilogue = call.epilogue, .m = call.m, .n = call.n};
@@ -125,9 +132,9 @@ TensorMap operand_map(Device& device, const TensorView& operand, int outer, bool
   return make_tensor_map(device, spec);
 }
 
-TensorMap output_map(Device& device, const TensorView& d, int rows) {
+TensorMap output_map(Device& device, const TensorView& d) {
   TensorMapSpec spec = spec_of(d, 1);
-  spec.box = {static_cast<std::int32_t>(128 / info(d.dtype).unit_bytes), rows};
+  spec.box = {static_cast<std::int32_t>(128 / info(d.dtype).unit_bytes), kBoxRows};
   return make_tensor_map(device, spec);
 }
 

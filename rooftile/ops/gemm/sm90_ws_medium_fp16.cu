@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The instances of gemm/sm90_ws of 192 columns, for fp16 and a weight [n, k]. See
-// sm90_ws_kernels.h.
+// fp16, tiles of 192 columns. See sm90_ws_kernels.h.
 #include "rooftile/ops/gemm/sm90_ws_kernels.h"
 
 namespace rooftile::ops::gemm {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The same of 192 columns with a residual, for bf16. See sm90_ws_kernels.h.
+// bf16 with a residual like D, tiles of 192 columns. See sm90_ws_kernels.h.
 #include "rooftile/ops/gemm/sm90_ws_kernels.h"
 
 namespace rooftile::ops::gemm {
