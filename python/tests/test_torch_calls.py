@@ -113,7 +113,7 @@ def test_graph(torch, name):
 
 
 def test_graph_of_a_kernel_with_workspace(torch):
-    """Its workspace is of the stream: one call there comes before."""
+    """On the stream that has its workspace already; test_graph() has one that does not."""
     x, weight = torch.randn(512, 256, device="cuda").bfloat16(), torch.randn(512, 256, device="cuda").bfloat16()
     listed = {kernel["name"]: kernel["unsupported"] for kernel in rooftile.kernels("gemm", x, weight.T)}
     if listed["cublaslt"]:

@@ -32,8 +32,8 @@ void CudaContext::fail(cudaError_t status, const std::string& doing) {
   if (is_of_capture(status))
     throw Error(ErrorCode::unsupported,
                 message +
-                    ": a graph is being captured, and only launches can be; what allocates, "
-                    "waits, copies or uses a stream of its own cannot");
+                    ": a graph is being captured, and only launches can be; what waits, "
+                    "copies or uses a stream of its own cannot");
   if (is_context_broken()) {
     message += " (by this or an earlier launch; nothing runs on " + id_ +
                " any more until the program is started again)";

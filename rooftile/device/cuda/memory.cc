@@ -16,8 +16,8 @@ void* aligned(void* start) {
   return reinterpret_cast<void*>((address + kAlignment - 1) / kAlignment * kAlignment);
 }
 
-/// While it lives, this thread may allocate although a graph is being captured, here or by another
-/// thread: a kernel's workspace is no part of the graph. PyTorch allocates so as well.
+/// While it lives, this thread may allocate and free although a graph is being captured, here or by
+/// another thread: a kernel's workspace is no part of the graph. PyTorch allocates so as well.
 class DuringCaptures {
  public:
   DuringCaptures() { (void)cudaThreadExchangeStreamCaptureMode(&mode_); }
