@@ -137,7 +137,7 @@ void gather_move(std::uint32_t* registers, const void* row, int matrices, bool t
   const std::uint32_t kind = (is_write ? kStmatrix : kLdmatrix) +
                              static_cast<std::uint32_t>(matrices) * 2 +
                              static_cast<std::uint32_t>(transposed);
-  gather_warp(kind, 0xffffffff, reinterpret_cast<std::uint64_t>(&mine), 0, kLanes, pc,
+  gather_warp(kind, 0xffffffff, reinterpret_cast<std::uint64_t>(&mine), pc,
               [=](Warp& warp, std::uint32_t lanes) {
                 if (lanes == 0xffffffff)
                   move(warp, first_thread, matrices, transposed, is_write, pc);
@@ -156,8 +156,8 @@ void stmatrix(void* row, const std::uint32_t* registers, int matrices, bool tran
 }
 
 std::uint32_t movmatrix(std::uint32_t value) {
-  return static_cast<std::uint32_t>(gather_warp(
-      kMovmatrix, 0xffffffff, value, 0, kLanes, ROOFTILE_SIM_PC, [](Warp& warp, std::uint32_t) {
+  return static_cast<std::uint32_t>(
+      gather_warp(kMovmatrix, 0xffffffff, value, ROOFTILE_SIM_PC, [](Warp& warp, std::uint32_t) {
         Matrix matrix{};
         for (int lane = 0; lane < kLanes; ++lane)
           set_register(matrix, lane, false,

@@ -110,6 +110,11 @@ struct alignas(64) Thread : Known {
   std::uint64_t spin_value = 0;
 };
 
+/// Of a shuffle: which lane to read from, and of segments of how many.
+struct ShuffleSource {
+  int operand = 0, width = kLanes;
+};
+
 /// A warp operation that not all lanes of its mask have reached.
 struct Gathering {
   std::uint32_t mask = 0;
@@ -121,8 +126,7 @@ struct Gathering {
 struct Warp {
   std::array<std::uint64_t, kLanes> value{};
   std::array<std::uint64_t, kLanes> result{};
-  std::array<int, kLanes> operand{};
-  std::array<int, kLanes> width{};
+  std::array<ShuffleSource, kLanes> source{};
   std::array<Gathering, kLanes> gatherings{};
   int gathering_count = 0;
   std::uint32_t lanes = 0;       // that it began with
@@ -377,8 +381,8 @@ inline Worker* worker() {
 // --- scheduling (scheduler.cc)
 /// The current thread stops here, for a reason, until ready() is called for it.
 void block_thread(State why, std::uint32_t detail = 0, std::uint32_t more = 0);
+void make_ready(Block& block, int thread);
 enum class Turn : std::uint8_t { next, last };
-void make_ready(Block& block, int thread, Turn turn = Turn::last);
 /// The same of lanes of a warp, of which the first runs first.
 void make_lanes_ready(Block& block, int warp, std::uint32_t lanes, Turn turn);
 /// Work that another thread may be waiting for has been done.
@@ -400,11 +404,10 @@ void join_threads(Block& block, const std::vector<std::uint16_t>& threads);
 
 // --- warps (warps.cc)
 /// Waits until all lanes of `mask` call this with the same `kind` and `pc`. The last to come runs
-/// `complete`, which reads Warp::value, operand and width of the lanes in its argument and writes
-/// Warp::result; then all return their result. Reports lanes that call something else.
-std::uint64_t gather_warp(std::uint32_t kind, std::uint32_t mask, std::uint64_t value, int operand,
-                          int width, std::uint32_t pc,
-                          FunctionRef<void(Warp&, std::uint32_t lanes)> complete);
+/// `complete`, which reads Warp::value of the lanes in its argument and writes Warp::result; then
+/// all return their result. Reports lanes that call something else.
+std::uint64_t gather_warp(std::uint32_t kind, std::uint32_t mask, std::uint64_t value,
+                          std::uint32_t pc, FunctionRef<void(Warp&, std::uint32_t lanes)> complete);
 /// A lane has returned: those that wait for it alone go on without.
 void thread_left_warp(Block& block, int warp);
 

@@ -102,7 +102,7 @@ void mma(const MmaForm& form, void* d, const std::uint32_t* a, const std::uint32
   const std::uint32_t kind =
       kMma + static_cast<std::uint32_t>(form.a) * 16 + static_cast<std::uint32_t>(form.b) * 256 +
       static_cast<std::uint32_t>(form.d) + static_cast<std::uint32_t>(form.k) * 65536;
-  gather_warp(kind, 0xffffffff, reinterpret_cast<std::uint64_t>(&mine), 0, kLanes, pc,
+  gather_warp(kind, 0xffffffff, reinterpret_cast<std::uint64_t>(&mine), pc,
               [&form](Warp& warp, std::uint32_t lanes) {
                 if (lanes == 0xffffffff) multiply_warp(form, warp);
               });

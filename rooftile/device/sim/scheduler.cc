@@ -228,20 +228,34 @@ void block_thread(State why, std::uint32_t detail, std::uint32_t more) {
   run_next(self, self.cluster->ready.pop());
 }
 
-void make_ready(Block& block, int thread, Turn turn) {
-  block[thread].state = State::ready;
-  block[thread].spins = 0;
-  ReadyQueue& ready = block.cluster->ready;
-  const Runnable ready_thread{&block, static_cast<std::uint16_t>(thread)};
-  turn == Turn::next ? ready.push_front(ready_thread) : ready.push(ready_thread);
+namespace {
+
+inline void note_ready(Thread& thread) {
+  thread.state = State::ready;
+  thread.spins = 0;
+}
+
+}  // namespace
+
+void make_ready(Block& block, int thread) {
+  note_ready(block[thread]);
+  block.cluster->ready.push({&block, static_cast<std::uint16_t>(thread)});
 }
 
 void make_lanes_ready(Block& block, int warp, std::uint32_t lanes, Turn turn) {
-  for (std::uint32_t left = lanes; left != 0;) {
-    const int lane =
-        turn == Turn::next ? static_cast<int>(std::bit_width(left)) - 1 : std::countr_zero(left);
-    left &= ~(1u << lane);
-    make_ready(block, warp * kLanes + lane, turn);
+  const int first = warp * kLanes;
+  for (std::uint32_t left = lanes; left != 0; left &= left - 1)
+    note_ready(block[first + std::countr_zero(left)]);
+  if (lanes == 0) return;
+  ReadyQueue& ready = block.cluster->ready;
+  const Runnable of{&block, static_cast<std::uint16_t>(first)};
+  if (block.worker.plays_dice) {  // which picks one of them all
+    for (std::uint32_t left = lanes; left != 0; left &= left - 1)
+      ready.push({&block, static_cast<std::uint16_t>(first + std::countr_zero(left))});
+  } else if (turn == Turn::next) {
+    ready.push_lanes_front(of, lanes);
+  } else {
+    ready.push_lanes(of, lanes);
   }
 }
 

@@ -37,7 +37,7 @@ void set_max_registers(bool increase, int count) {
   const auto warp = static_cast<std::size_t>(worker()->thread / kLanes);
   const std::uint32_t kind = kSetMaxRegisters + static_cast<std::uint32_t>(2 * count) +
                              static_cast<std::uint32_t>(increase);
-  gather_warp(kind, 0xffffffff, 0, 0, kLanes, pc, [&](Warp&, std::uint32_t) {
+  gather_warp(kind, 0xffffffff, 0, pc, [&](Warp&, std::uint32_t) {
     RegisterPool& pool = engines_of(block).register_pool;
     const int before = pool.per_thread[warp];
     if (before != 0 && (increase ? count < before : count > before))

@@ -35,26 +35,38 @@ Gathering& find_gathering(Warp& warp, std::uint32_t kind, std::uint32_t mask, st
   return warp.gatherings[static_cast<std::size_t>(warp.gathering_count++)] = {mask, 0, kind, pc};
 }
 
-/// The lane that `lane` reads from. `width` cuts the warp into segments.
-std::size_t source_lane(Shuffle kind, std::size_t lane, int operand, int width) {
-  const int me = static_cast<int>(lane);
-  const int first = me & ~(width - 1);
-  int from = me;
+/// Of each lane the value of the lane that `from` names, of a number and a source.
+template <class From>
+void exchange(Warp& warp, std::uint32_t lanes, From from) {
+  for (std::size_t l = 0; l < kLanes; ++l) {
+    const auto other = static_cast<std::size_t>(from(static_cast<int>(l), warp.source[l]));
+    // Undefined where that lane takes no part: NaN, and no index.
+    const bool is_there = (lanes >> (other % kLanes) & 1) != 0;
+    warp.result[l] = is_there ? warp.value[other % kLanes] : ~std::uint64_t{0};
+  }
+}
+
+void exchange(Shuffle kind, Warp& warp, std::uint32_t lanes) {
+  const auto first_of = [](int lane, ShuffleSource of) { return lane & ~(of.width - 1); };
   switch (kind) {
     case Shuffle::index:
-      from = first + (operand & (width - 1));
-      break;
+      return exchange(warp, lanes, [=](int lane, ShuffleSource of) {
+        return first_of(lane, of) + (of.operand & (of.width - 1));
+      });
     case Shuffle::up:
-      from = me - operand < first ? me : me - operand;
-      break;
+      return exchange(warp, lanes, [=](int lane, ShuffleSource of) {
+        return lane - of.operand < first_of(lane, of) ? lane : lane - of.operand;
+      });
     case Shuffle::down:
-      from = me + operand >= first + width ? me : me + operand;
-      break;
+      return exchange(warp, lanes, [=](int lane, ShuffleSource of) {
+        return lane + of.operand >= first_of(lane, of) + of.width ? lane : lane + of.operand;
+      });
     case Shuffle::exclusive_or:
-      from = (me ^ operand) >= first + width ? me : me ^ operand;
-      break;
+      return exchange(warp, lanes, [=](int lane, ShuffleSource of) {
+        const int other = lane ^ of.operand;
+        return other >= first_of(lane, of) + of.width ? lane : other;
+      });
   }
-  return static_cast<std::size_t>(from & (kLanes - 1));
 }
 
 std::uint32_t reduced(Reduce kind, std::uint32_t a, std::uint32_t b) {
@@ -173,9 +185,10 @@ inline void check_mask(const Warp& warp, std::uint32_t kind, std::uint32_t mask,
 }
 
 /// The last lane has come. Not inlined: the others would need its frame on their stacks.
+template <class Complete>
 [[gnu::noinline]] void complete_gathering(Worker& self, Warp& warp, std::uint32_t kind,
                                           std::uint32_t mask, std::uint32_t bit,
-                                          FunctionRef<void(Warp&, std::uint32_t)> complete) {
+                                          const Complete& complete) {
   Block& block = *self.block;
   const int number = self.thread / kLanes;
   ++self.counters[SimCounter::warp_collectives];
@@ -185,11 +198,12 @@ inline void check_mask(const Warp& warp, std::uint32_t kind, std::uint32_t mask,
   wake_lanes(block, number, lanes & ~bit);
 }
 
-}  // namespace
-
-std::uint64_t gather_warp(std::uint32_t kind, std::uint32_t mask, std::uint64_t value, int operand,
-                          int width, std::uint32_t pc,
-                          FunctionRef<void(Warp&, std::uint32_t)> complete) {
+/// What gather_warp() does, of which each operation has its own copy: they are most of what a
+/// kernel with reductions does.
+template <class Complete>
+[[gnu::always_inline]] inline std::uint64_t gather(std::uint32_t kind, std::uint32_t mask,
+                                                   std::uint64_t value, std::uint32_t pc,
+                                                   const Complete& complete) {
   Worker& self = *this_fiber()->worker;
   const auto thread = static_cast<std::uint32_t>(self.thread);
   Warp& warp = self.block->warps[thread / kLanes];
@@ -197,8 +211,6 @@ std::uint64_t gather_warp(std::uint32_t kind, std::uint32_t mask, std::uint64_t 
   const std::uint32_t bit = 1u << lane;
   mask &= warp.lanes;
   warp.value[lane] = value;
-  warp.operand[lane] = operand;
-  warp.width[lane] = width;
   check_mask(warp, kind, mask, bit, pc);
   for (;;) {
     Gathering& gathering = find_gathering(warp, kind, mask, bit, pc);
@@ -217,6 +229,13 @@ std::uint64_t gather_warp(std::uint32_t kind, std::uint32_t mask, std::uint64_t 
   }
 }
 
+}  // namespace
+
+std::uint64_t gather_warp(std::uint32_t kind, std::uint32_t mask, std::uint64_t value,
+                          std::uint32_t pc, FunctionRef<void(Warp&, std::uint32_t)> complete) {
+  return gather(kind, mask, value, pc, complete);
+}
+
 void thread_left_warp(Block& block, int number) {
   Warp& warp = block.warps[static_cast<std::size_t>(number)];
   for (int i = 0; i < warp.gathering_count; ++i) {
@@ -231,47 +250,41 @@ void thread_left_warp(Block& block, int number) {
 
 std::uint64_t shuffle(Shuffle kind, std::uint32_t mask, std::uint64_t value, int operand,
                       int width) {
-  return gather_warp(kShuffle + static_cast<std::uint32_t>(kind), mask, value, operand, width,
-                     ROOFTILE_SIM_PC, [kind](Warp& warp, std::uint32_t lanes) {
-                       each_lane(lanes, [&](std::size_t l) {
-                         const std::size_t from =
-                             source_lane(kind, l, warp.operand[l], warp.width[l]);
-                         // Undefined where that lane takes no part: NaN, and no index.
-                         const bool is_there = (lanes >> from & 1) != 0;
-                         warp.result[l] = is_there ? warp.value[from] : ~std::uint64_t{0};
-                       });
-                     });
+  const Worker& self = *this_fiber()->worker;
+  const auto thread = static_cast<std::uint32_t>(self.thread);
+  self.block->warps[thread / kLanes].source[thread % kLanes] = {operand, width};
+  return gather(kShuffle + static_cast<std::uint32_t>(kind), mask, value, ROOFTILE_SIM_PC,
+                [kind](Warp& warp, std::uint32_t lanes) { exchange(kind, warp, lanes); });
 }
 
 std::uint32_t vote(Vote kind, std::uint32_t mask, std::uint64_t value) {
   return static_cast<std::uint32_t>(
-      gather_warp(kVote + static_cast<std::uint32_t>(kind), mask, value, 0, kLanes, ROOFTILE_SIM_PC,
-                  [kind](Warp& warp, std::uint32_t lanes) { vote_result(kind, warp, lanes); }));
+      gather(kVote + static_cast<std::uint32_t>(kind), mask, value, ROOFTILE_SIM_PC,
+             [kind](Warp& warp, std::uint32_t lanes) { vote_result(kind, warp, lanes); }));
 }
 
 std::uint32_t reduce(Reduce kind, std::uint32_t mask, std::uint32_t value) {
-  return static_cast<std::uint32_t>(gather_warp(
-      kReduce + static_cast<std::uint32_t>(kind), mask, value, 0, kLanes, ROOFTILE_SIM_PC,
-      [kind](Warp& warp, std::uint32_t lanes) {
-        const int first = std::countr_zero(lanes);
-        auto all = static_cast<std::uint32_t>(warp.value[static_cast<std::size_t>(first)]);
-        each_lane(lanes & (lanes - 1), [&](std::size_t l) {
-          all = reduced(kind, all, static_cast<std::uint32_t>(warp.value[l]));
-        });
-        each_lane(lanes, [&](std::size_t l) { warp.result[l] = all; });
-      }));
+  return static_cast<std::uint32_t>(
+      gather(kReduce + static_cast<std::uint32_t>(kind), mask, value, ROOFTILE_SIM_PC,
+             [kind](Warp& warp, std::uint32_t lanes) {
+               const int first = std::countr_zero(lanes);
+               auto all = static_cast<std::uint32_t>(warp.value[static_cast<std::size_t>(first)]);
+               each_lane(lanes & (lanes - 1), [&](std::size_t l) {
+                 all = reduced(kind, all, static_cast<std::uint32_t>(warp.value[l]));
+               });
+               each_lane(lanes, [&](std::size_t l) { warp.result[l] = all; });
+             }));
 }
 
 void sync_warp(std::uint32_t mask) {
   const int number = worker()->thread / kLanes;
-  gather_warp(kSyncWarp, mask, 0, 0, kLanes, ROOFTILE_SIM_PC, [number](Warp&, std::uint32_t lanes) {
-    order_lanes(*worker()->block, number, lanes);
-  });
+  gather(kSyncWarp, mask, 0, ROOFTILE_SIM_PC,
+         [number](Warp&, std::uint32_t lanes) { order_lanes(*worker()->block, number, lanes); });
 }
 
 std::uint32_t active_mask() {
-  return static_cast<std::uint32_t>(gather_warp(
-      kActiveMask, ~0u, 0, 0, kLanes, ROOFTILE_SIM_PC, [](Warp& warp, std::uint32_t lanes) {
+  return static_cast<std::uint32_t>(
+      gather(kActiveMask, ~0u, 0, ROOFTILE_SIM_PC, [](Warp& warp, std::uint32_t lanes) {
         each_lane(lanes, [&](std::size_t l) { warp.result[l] = lanes; });
       }));
 }
