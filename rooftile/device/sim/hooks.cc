@@ -15,8 +15,8 @@ namespace {
 
 constexpr std::uint64_t kNullPage = 4096;
 
-bool is_own_stack(std::uint64_t address) {
-  return (address ^ reinterpret_cast<std::uint64_t>(__builtin_frame_address(0))) < kStackBytes;
+[[gnu::always_inline]] inline bool is_own_stack(std::uint64_t address) {
+  return address - stack_base() < kStackBytes;
 }
 
 [[gnu::cold, gnu::noinline]] void report_outside(std::uint64_t address, std::uint32_t bytes,
@@ -147,18 +147,14 @@ void on_global(Worker& self, std::uint64_t address, std::uint32_t bytes, bool is
   log_access(self, address, bytes, MemorySpace::global, op, pc);
 }
 
-/// Most accesses are of this kind: locals that the compiler keeps in memory. Registers of wgmma
-/// are among them.
-inline void on_own_stack(std::uint64_t address, std::uint32_t bytes, bool is_write,
-                         std::uint32_t pc) {
+/// Most accesses are of this kind: locals that the compiler keeps in memory. Registers of wgmma are
+/// among them. False: it is none, and nothing was done.
+[[gnu::always_inline]] inline bool on_local(std::uint64_t address, std::uint32_t bytes,
+                                            bool is_write, std::uint32_t pc) {
+  if (!is_own_stack(address)) return false;
   const Fiber* const fiber = this_fiber();
   if (fiber != nullptr && fiber->watch != nullptr) fiber->watch->note(address, bytes, is_write, pc);
-}
-
-bool is_unwatched(const void* address) {
-  if (!is_own_stack(reinterpret_cast<std::uint64_t>(address))) return false;
-  const Fiber* const fiber = this_fiber();
-  return fiber == nullptr || fiber->watch == nullptr;
+  return true;
 }
 
 /// What on_access() does where a plain access is of global memory, aligned, and the first of its
@@ -186,10 +182,7 @@ bool is_argument(const Worker& self, std::uint64_t address) {
 bool on_access(std::uint64_t address, std::uint32_t bytes, bool is_write, std::uint32_t pc,
                AccessOp op, bool is_volatile) {
   const bool is_strong = is_volatile || op == AccessOp::atomic;
-  if (is_own_stack(address)) {
-    on_own_stack(address, bytes, is_write, pc);
-    return true;
-  }
+  if (on_local(address, bytes, is_write, pc)) return true;
   const Fiber* const fiber = this_fiber();
   if (fiber == nullptr) return true;
   Worker* const self = fiber->worker;
@@ -228,21 +221,31 @@ void on_range(const void* address, std::size_t bytes, std::uint32_t each, bool i
 
 // A build with ThreadSanitizer has its hooks, and no simulator.
 #ifndef __SANITIZE_THREAD__
+namespace rooftile::sim {
+namespace {
+
+/// Not inlined: what locals need is done without a frame.
+template <std::uint32_t kBytes, bool kIsWrite>
+[[gnu::noinline]] void on_plain_access(std::uint64_t address, std::uint32_t pc) {
+  if (on_first_access<kBytes, kIsWrite>(address, pc)) return;
+  if (!on_access(address, kBytes, kIsWrite, pc, kIsWrite ? AccessOp::store : AccessOp::load))
+    abandon();  // the access itself would crash the program
+}
+
+}  // namespace
+}  // namespace rooftile::sim
+
 // NOLINTBEGIN: names that the compiler prescribes
-#define ROOFTILE_HOOK(name, bytes, is_write)                                          \
-  void name(void* address) {                                                          \
-    const auto at = reinterpret_cast<std::uint64_t>(address);                         \
-    if (rooftile::sim::is_own_stack(at))                                              \
-      return rooftile::sim::on_own_stack(at, bytes, is_write, ROOFTILE_SIM_PC);       \
-    if (rooftile::sim::on_first_access<bytes, is_write>(at, ROOFTILE_SIM_PC)) return; \
-    if (!rooftile::sim::on_access(                                                    \
-            at, bytes, is_write, ROOFTILE_SIM_PC,                                     \
-            (is_write) ? rooftile::AccessOp::store : rooftile::AccessOp::load))       \
-      rooftile::sim::abandon(); /* the access itself would crash the program */       \
+#define ROOFTILE_HOOK(name, bytes, is_write)                                \
+  void name(void* address) {                                                \
+    const auto at = reinterpret_cast<std::uint64_t>(address);               \
+    if (!rooftile::sim::on_local(at, bytes, is_write, ROOFTILE_SIM_PC))     \
+      rooftile::sim::on_plain_access<bytes, is_write>(at, ROOFTILE_SIM_PC); \
   }
 #define ROOFTILE_VOLATILE(name, bytes, is_write)                               \
   void name(void* address) {                                                   \
-    if (rooftile::sim::is_unwatched(address)) return;                          \
+    const auto at = reinterpret_cast<std::uint64_t>(address);                  \
+    if (rooftile::sim::on_local(at, bytes, is_write, ROOFTILE_SIM_PC)) return; \
     if (rooftile::sim::this_fiber() == nullptr) return;                        \
     rooftile::sim::volatile_access(address, bytes, is_write, ROOFTILE_SIM_PC); \
   }

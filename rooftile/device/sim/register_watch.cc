@@ -8,6 +8,20 @@
 
 namespace rooftile::sim {
 
+namespace {
+
+[[gnu::cold, gnu::noinline]] void report_in_flight(const RegisterArray& array, bool is_write,
+                                                   std::uint32_t pc) {
+  if (!is_new_finding(FindingKind::registers, pc, array.pc)) return;
+  report(FindingKind::registers, pc, array.pc,
+         describe_here() + (is_write ? " writes" : " reads") + " registers of the " +
+             (array.accumulators >= 0 ? "accumulators" : "operand A") + " of the wgmma at " +
+             source_line(array.pc) +
+             ", which is in flight: wgmma.wait_group is missing or lets its group run on");
+}
+
+}  // namespace
+
 RegisterArray* RegisterWatch::find(std::uint64_t begin, std::uint64_t end) {
   for (RegisterArray& array : in_flight_)
     if (begin < array.end && array.begin < end) return &array;
@@ -19,13 +33,8 @@ void RegisterWatch::note(std::uint64_t address, std::uint32_t bytes, bool is_wri
   const std::uint64_t end = address + bytes;
   const RegisterArray* array = find(address, end);
   // Registers of operand A are only read by the instruction.
-  if (array != nullptr && (is_write || array->accumulators >= 0) &&
-      is_new_finding(FindingKind::registers, pc, array->pc))
-    report(FindingKind::registers, pc, array->pc,
-           describe_here() + (is_write ? " writes" : " reads") + " registers of the " +
-               (array->accumulators >= 0 ? "accumulators" : "operand A") + " of the wgmma at " +
-               source_line(array->pc) +
-               ", which is in flight: wgmma.wait_group is missing or lets" + " its group run on");
+  if (array != nullptr && (is_write || array->accumulators >= 0))
+    report_in_flight(*array, is_write, pc);
   if (touches_.size() >= kTouches) return;
   for (auto touch = touches_.rbegin(); touch != touches_.rend(); ++touch)
     if (touch->is_write == is_write && address <= touch->end && touch->begin <= end) {
