@@ -24,12 +24,18 @@ constexpr unsigned kAll = 0xf;
 
 std::uint64_t h200_bytes() { return static_cast<std::uint64_t>(find_gpu("h200").l2_bytes->value); }
 
+L2Traffic access(L2Cache& cache, std::uint64_t line, unsigned sectors, bool is_read,
+                 bool is_write) {
+  const auto at = static_cast<unsigned>(line % L2Cache::kLinesOfGroup) * L2Cache::kSectorsOfLine;
+  return cache.access(line / L2Cache::kLinesOfGroup, sectors << at, is_read, is_write);
+}
+
 /// Reads or writes whole lines; the sectors that DRAM saw.
 L2Traffic pass(L2Cache& cache, std::uint64_t first, std::uint64_t lines, bool is_write,
                std::uint64_t stride = 1) {
   L2Traffic sum;
   for (std::uint64_t i = 0; i < lines; ++i) {
-    const L2Traffic one = cache.access(first + i * stride, kAll, !is_write, is_write);
+    const L2Traffic one = access(cache, first + i * stride, kAll, !is_write, is_write);
     sum.read += one.read;
     sum.written += one.written;
   }
@@ -50,11 +56,20 @@ TEST(L2, ReadsAgainWhatWasDisplacedOnly) {
 
 TEST(L2, SectorsAreFetchedOneByOne) {
   L2Cache cache(kMiB);
-  EXPECT_EQ(cache.access(7, 0b0001, true, false).read, 1u);
-  EXPECT_EQ(cache.access(7, 0b0011, true, false).read, 1u);
-  EXPECT_EQ(cache.access(7, 0b0100, false, true).read, 0u);  // written whole: not fetched
-  EXPECT_EQ(cache.access(7, 0b1111, true, true).read, 1u);   // an atomic
-  EXPECT_EQ(cache.access(0, 0b1111, true, false).read, 4u);  // line 0 is a line like others
+  EXPECT_EQ(access(cache, 7, 0b0001, true, false).read, 1u);
+  EXPECT_EQ(access(cache, 7, 0b0011, true, false).read, 1u);
+  EXPECT_EQ(access(cache, 7, 0b0100, false, true).read, 0u);  // written whole: not fetched
+  EXPECT_EQ(access(cache, 7, 0b1111, true, true).read, 1u);   // an atomic
+  EXPECT_EQ(access(cache, 0, 0b1111, true, false).read, 4u);  // line 0 is a line like others
+}
+
+TEST(L2, LinesOfAGroupAreAccessedTogether) {
+  L2Cache cache(kMiB);
+  EXPECT_EQ(access(cache, 5, 0b0110, true, false).read, 2u);
+  EXPECT_EQ(cache.access(1, 0xffff, true, false).read, 14u);
+  EXPECT_EQ(pass(cache, 4, 4, false).read, 0u);
+  EXPECT_EQ(cache.access(2, 0x9001, false, true).read, 0u);
+  EXPECT_EQ(pass(cache, 8, 4, false).read, 13u);
 }
 
 TEST(L2, EveryDirtySectorIsWrittenOnce) {

@@ -44,8 +44,8 @@ GlobalMemory& GlobalMemory::get() {
 GlobalMemory::GlobalMemory() {
   base_ = round_up(reinterpret_cast<std::uint64_t>(reserve_pages(kBytes + kHugePage)), kHugePage);
   initialised_ = static_cast<std::uint8_t*>(reserve_pages(kBytes / 8 + kPage));
-  for (std::uint8_t*& map : touched_)
-    map = static_cast<std::uint8_t*>(reserve_pages(kBytes / kSectorBytes / 8));
+  for (std::uint16_t*& map : touched_)
+    map = static_cast<std::uint16_t*>(reserve_pages(kBytes / kSectorBytes / 8));
   free_[base_] = kBytes;
 }
 
@@ -130,13 +130,13 @@ void GlobalMemory::mark_bits(std::uint64_t address, std::uint64_t bytes) {
     const std::uint64_t bit = at & 7;
     const std::uint64_t count = std::min<std::uint64_t>(8 - bit, end - at);
     std::uint8_t& byte = initialised_[at >> 3];
-    const auto mask = static_cast<std::uint8_t>(((1u << count) - 1) << bit);
-    if (count == 8 && end - at >= 128) {  // whole bytes of the map belong to this caller
+    if (count == 8) {  // of whole bytes of the map nothing can be lost
       const std::uint64_t whole = (end - at) / 8;
       std::memset(&byte, 0xff, whole);
       at += whole * 8;
       continue;
     }
+    const auto mask = static_cast<std::uint8_t>(((1u << count) - 1) << bit);
     if ((__atomic_load_n(&byte, __ATOMIC_RELAXED) & mask) != mask)
       __atomic_fetch_or(&byte, mask, __ATOMIC_RELAXED);
     at += count;
@@ -179,9 +179,8 @@ std::uint64_t GlobalMemory::touched_sectors(bool is_write) const {
   const std::scoped_lock lock(mutex_);
   std::uint64_t count = 0;
   for (const auto& [begin, allocation] : live_) {
-    const std::uint64_t first = sector(begin) / 8;
-    const std::uint64_t last = sector(allocation.end + kGap) / 8;
-    for (std::uint64_t i = first; i < last; ++i)
+    const std::uint64_t last = sector(allocation.end + kGap) / kSectorsOfGroup;
+    for (std::uint64_t i = sector(begin) / kSectorsOfGroup; i < last; ++i)
       count += static_cast<std::uint64_t>(std::popcount(touched_[is_write][i]));
   }
   return count;
@@ -190,9 +189,9 @@ std::uint64_t GlobalMemory::touched_sectors(bool is_write) const {
 void GlobalMemory::clear_touched() {
   const std::scoped_lock lock(mutex_);
   for (const auto& [begin, allocation] : live_) {
-    const std::uint64_t first = sector(begin) / 8;
-    const std::uint64_t last = sector(allocation.end + kGap) / 8;
-    for (std::uint8_t* map : touched_) std::memset(map + first, 0, last - first);
+    const std::uint64_t first = sector(begin) / kSectorsOfGroup;
+    const std::uint64_t last = sector(allocation.end + kGap) / kSectorsOfGroup;
+    for (std::uint16_t* map : touched_) std::fill(map + first, map + last, std::uint16_t{0});
   }
 }
 

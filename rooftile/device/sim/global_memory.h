@@ -23,6 +23,7 @@ class GlobalMemory {
   static constexpr std::uint64_t kBytes = std::uint64_t{1} << 38;  // of addresses, not of memory
   static constexpr std::uint64_t kGap = 4096;
   static constexpr std::uint64_t kSectorBytes = 32;
+  static constexpr std::uint64_t kSectorsOfGroup = 16;
 
   /// Reserves the addresses at first use. Throws Error(out_of_memory).
   static GlobalMemory& get();
@@ -39,7 +40,12 @@ class GlobalMemory {
 
   // One bit a byte. Neighbouring threads of the host may change one word: hence atomic.
   void mark_initialised(std::uint64_t address, std::uint64_t bytes) {
-    if (!is_initialised(address, bytes)) mark_bits(address, bytes);
+    if (is_initialised(address, bytes)) return;
+    const std::uint64_t at = address - base_;
+    if (bytes == 16 && at % 8 == 0)  // as mark_bits() would
+      __builtin_memset(initialised_ + at / 8, 0xff, 2);
+    else
+      mark_bits(address, bytes);
   }
   void mark_undefined(std::uint64_t address, std::uint64_t bytes);
   [[nodiscard]] bool is_initialised(std::uint64_t address, std::uint64_t bytes) const {
@@ -52,12 +58,14 @@ class GlobalMemory {
     return (bits & wanted) == wanted;
   }
 
-  // One bit a sector, of the launch that runs.
-  void mark_touched(std::uint64_t sector, bool is_write) {
-    std::uint8_t& byte = touched_[is_write][sector >> 3];
-    const auto bit = static_cast<std::uint8_t>(1u << (sector & 7));
-    if ((__atomic_load_n(&byte, __ATOMIC_RELAXED) & bit) == 0)
-      __atomic_fetch_or(&byte, bit, __ATOMIC_RELAXED);
+  // One bit a sector, of the launch that runs. Of 16 sectors those in the mask.
+  void mark_touched(std::uint64_t group, std::uint16_t mask, bool is_write) {
+    std::uint16_t& bits = touched_[is_write][group];
+    if ((__atomic_load_n(&bits, __ATOMIC_RELAXED) & mask) == mask) return;
+    if (mask == 0xffff)  // nothing of it can be lost
+      __atomic_store_n(&bits, mask, __ATOMIC_RELAXED);
+    else
+      __atomic_fetch_or(&bits, mask, __ATOMIC_RELAXED);
   }
   [[nodiscard]] std::uint64_t sector(std::uint64_t address) const {
     return (address - base_) / kSectorBytes;
@@ -71,7 +79,7 @@ class GlobalMemory {
   [[nodiscard]] bool are_bits_set(std::uint64_t address, std::uint64_t bytes) const;
   std::uint64_t base_ = 0;
   std::uint8_t* initialised_ = nullptr;
-  std::uint8_t* touched_[2] = {nullptr, nullptr};
+  std::uint16_t* touched_[2] = {nullptr, nullptr};
   mutable std::mutex mutex_;
   std::map<std::uint64_t, Allocation> live_;     // by begin
   std::map<std::uint64_t, std::uint64_t> free_;  // begin to bytes, gaps included

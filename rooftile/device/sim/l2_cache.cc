@@ -7,7 +7,6 @@
 namespace rooftile::sim {
 namespace {
 
-constexpr std::uint64_t kLinesOfGroup = 4;
 constexpr unsigned kGroupBits = 29;
 constexpr unsigned kDirtyShift = L2Cache::kSectorsOfLine;
 constexpr unsigned kLineShift = 2 * L2Cache::kSectorsOfLine;
@@ -24,20 +23,10 @@ L2Cache::L2Cache(std::uint64_t bytes)
       tag_shift_(static_cast<unsigned>(std::bit_width(groups_)) - 1),
       sets_(groups_ * kLinesOfGroup) {}
 
-L2Traffic L2Cache::access(std::uint64_t line, unsigned sectors, bool is_read, bool is_write) {
-  // Why a hash: power-of-two strides would fall into few sets; hardware hashes addresses as well.
-  const std::uint64_t hash =
-      line / kLinesOfGroup * 0x9E3779B1u & ((std::uint64_t{1} << kGroupBits) - 1);
-  // The high part of the product is the group of sets; the low part tells apart those of one group,
-  // which lie at least groups_ apart in it.
-  const std::uint64_t scaled = hash * groups_;
-  const std::uint64_t low = scaled & ((std::uint64_t{1} << kGroupBits) - 1);
-  const std::uint32_t tag = static_cast<std::uint32_t>(low >> tag_shift_) << kLineShift;
-  Set& set = sets_[(scaled >> kGroupBits) * kLinesOfGroup + ((line ^ hash) % kLinesOfGroup)];
-
+L2Traffic L2Cache::access_line(Set& set, Way tag, unsigned sectors, bool is_read, bool is_write) {
   const std::atomic_ref<Way> first(set.ways[0]);
-  Way moved = first.fetch_or(kLock, std::memory_order_acquire);
-  while ((moved & kLock) != 0) moved = first.fetch_or(kLock, std::memory_order_acquire);
+  const Way before = first.load(std::memory_order_relaxed);
+  Way moved = before & ~kLock;
   // Those before the line move back by one, into its place or that of the last.
   for (std::size_t at = 1; at < kWays && (moved & ~((1u << kLineShift) - 1)) != tag; ++at)
     std::swap(moved, set.ways[at]);
@@ -50,7 +39,34 @@ L2Traffic L2Cache::access(std::uint64_t line, unsigned sectors, bool is_read, bo
   if (is_read) traffic.read = sectors_in(sectors & ~way & kSectorMask);
   way |= sectors;
   if (is_write) way |= sectors << kDirtyShift;
-  first.store(way, std::memory_order_release);
+  first.store(way | (before & kLock), std::memory_order_relaxed);
+  return traffic;
+}
+
+L2Traffic L2Cache::access(std::uint64_t group, unsigned sectors, bool is_read, bool is_write) {
+  // Why a hash: power-of-two strides would fall into few sets; hardware hashes addresses as well.
+  const std::uint64_t hash = group * 0x9E3779B1u & ((std::uint64_t{1} << kGroupBits) - 1);
+  // The high part of the product is the group of sets; the low part tells apart those of one group,
+  // which lie at least groups_ apart in it.
+  const std::uint64_t scaled = hash * groups_;
+  const std::uint64_t low = scaled & ((std::uint64_t{1} << kGroupBits) - 1);
+  const Way tag = static_cast<Way>(low >> tag_shift_) << kLineShift;
+  Set* const sets = &sets_[(scaled >> kGroupBits) * kLinesOfGroup];
+  for (unsigned line = 1; line < kLinesOfGroup; ++line) __builtin_prefetch(&sets[line], 1);
+
+  const std::atomic_ref<Way> lock(sets[0].ways[0]);
+  while ((lock.fetch_or(kLock, std::memory_order_acquire) & kLock) != 0) {
+  }
+  L2Traffic traffic;
+  for (unsigned line = 0; line < kLinesOfGroup; ++line) {
+    const unsigned of_line = sectors >> line * kSectorsOfLine & kSectorMask;
+    if (of_line == 0) continue;
+    const L2Traffic more =
+        access_line(sets[(line ^ hash) % kLinesOfGroup], tag, of_line, is_read, is_write);
+    traffic.read += more.read;
+    traffic.written += more.written;
+  }
+  lock.store(lock.load(std::memory_order_relaxed) & ~kLock, std::memory_order_release);
   return traffic;
 }
 

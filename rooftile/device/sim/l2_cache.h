@@ -28,18 +28,21 @@ class L2Cache {
   static constexpr unsigned kWays = 16;
   static constexpr unsigned kLineBytes = 128;
   static constexpr unsigned kSectorsOfLine = 4;
+  static constexpr unsigned kLinesOfGroup = 4;  // neighbours, which are accessed together
+  static constexpr unsigned kSectorsOfGroup = kLinesOfGroup * kSectorsOfLine;
 
   explicit L2Cache(std::uint64_t bytes);
 
-  /// Reads, writes or both the sectors of `line` (address / 128, below 2^31) in the mask `sectors`,
-  /// which is not empty. Sectors that are only written are not read first.
-  L2Traffic access(std::uint64_t line, unsigned sectors, bool is_read, bool is_write);
+  /// Reads, writes or both the sectors of `group` (address / 512, below 2^29) in the mask
+  /// `sectors`, which is not empty. Sectors that are only written are not read first.
+  L2Traffic access(std::uint64_t group, unsigned sectors, bool is_read, bool is_write);
 
   /// Nothing is cached after this, and nothing waits to be written.
   void flush();
 
  private:
-  /// What a set keeps of a line; 0: none. The lock is that of the set, and only in its first way.
+  /// What a set keeps of a line; 0: none. The lock is that of a group of sets, and only in the
+  /// first way of its first set.
   ///
   ///   31 lock | 30..8 which line | 7..4 sectors that are dirty | 3..0 sectors that are valid
   using Way = std::uint32_t;
@@ -47,8 +50,9 @@ class L2Cache {
   struct alignas(64) Set {
     std::array<Way, kWays> ways{};
   };
+  static L2Traffic access_line(Set& set, Way tag, unsigned sectors, bool is_read, bool is_write);
 
-  std::uint64_t groups_;  // of kSectorsOfLine sets: neighbouring lines have neighbouring sets
+  std::uint64_t groups_;  // of kLinesOfGroup sets: neighbouring lines have neighbouring sets
   unsigned tag_shift_;
   std::vector<Set> sets_;
 };

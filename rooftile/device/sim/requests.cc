@@ -36,26 +36,28 @@ bool is_contiguous(const Request& request) {
   return holds;
 }
 
-/// The sectors `mask` of a line reach L2.
-void touch_line(Worker& self, std::uint64_t line, unsigned mask, bool is_read, bool is_write) {
-  const std::uint64_t first = line * L2Cache::kSectorsOfLine;
-  for (unsigned left = mask; left != 0; left &= left - 1)
-    self.memory.mark_touched(first + static_cast<unsigned>(std::countr_zero(left)), is_write);
-  const L2Traffic traffic = self.launch.l2->access(line, mask, is_read, is_write);
+/// The sectors `mask` of a group of lines reach L2; how many lines they are of.
+std::uint64_t touch_group(Worker& self, std::uint64_t group, unsigned mask, bool is_read,
+                          bool is_write) {
+  self.memory.mark_touched(group, static_cast<std::uint16_t>(mask), is_write);
+  const L2Traffic traffic = self.launch.l2->access(group, mask, is_read, is_write);
   self.counters[SimCounter::l2_read_misses] += traffic.read;
   self.counters[SimCounter::dram_written_sectors] += traffic.written;
+  constexpr unsigned kFirstOfLines = 0x1111;
+  return static_cast<std::uint64_t>(
+      std::popcount((mask | mask >> 1 | mask >> 2 | mask >> 3) & kFirstOfLines));
 }
 
-/// Sectors from `first` on, line by line; how many lines.
+/// Sectors from `first` on, group by group; of how many lines.
 std::uint64_t touch_sectors(Worker& self, std::uint64_t first, std::uint64_t count, bool is_read,
                             bool is_write) {
-  constexpr std::uint64_t kLine = L2Cache::kSectorsOfLine;
+  constexpr std::uint64_t kGroup = L2Cache::kSectorsOfGroup;
   std::uint64_t lines = 0;
-  for (const std::uint64_t end = first + count; first < end; ++lines) {
-    const std::uint64_t line_end = std::min(end, (first / kLine + 1) * kLine);
-    const auto mask = static_cast<unsigned>(((1u << (line_end - first)) - 1) << (first % kLine));
-    touch_line(self, first / kLine, mask, is_read, is_write);
-    first = line_end;
+  for (const std::uint64_t end = first + count; first < end;) {
+    const std::uint64_t group_end = std::min(end, (first / kGroup + 1) * kGroup);
+    const auto mask = static_cast<unsigned>(((1u << (group_end - first)) - 1) << (first % kGroup));
+    lines += touch_group(self, first / kGroup, mask, is_read, is_write);
+    first = group_end;
   }
   return lines;
 }
@@ -85,12 +87,12 @@ void count_global(Worker& self, const Request& request, Site& site) {
     const auto end =
         std::unique(touched.begin(), touched.begin() + static_cast<std::ptrdiff_t>(count));
     sectors = static_cast<std::uint64_t>(end - touched.begin());
-    for (auto at = touched.begin(); at != end; ++lines) {
-      const std::uint64_t line = *at / L2Cache::kSectorsOfLine;
+    for (auto at = touched.begin(); at != end;) {
+      const std::uint64_t group = *at / L2Cache::kSectorsOfGroup;
       unsigned mask = 0;
-      for (; at != end && *at / L2Cache::kSectorsOfLine == line; ++at)
-        mask |= 1u << (*at % L2Cache::kSectorsOfLine);
-      touch_line(self, line, mask, is_read, is_write);
+      for (; at != end && *at / L2Cache::kSectorsOfGroup == group; ++at)
+        mask |= 1u << (*at % L2Cache::kSectorsOfGroup);
+      lines += touch_group(self, group, mask, is_read, is_write);
     }
   }
   site.sectors += sectors;
