@@ -66,7 +66,7 @@ void Block::start(Cluster& in, std::uint32_t rank_in_cluster, std::uint32_t numb
   for (int w = 0; w < warp_count(); ++w) {
     Warp& warp = warps[static_cast<std::size_t>(w)];
     warp.gathering_count = 0;
-    warp.sync_lanes = warp.operations = warp.come_again = 0;
+    warp.sync_lanes = warp.operations = 0;
     warp.lanes = warp.live = lanes_of(w);
   }
   if (launch.options.check && launch.shape.dynamic_shared_bytes != 0)

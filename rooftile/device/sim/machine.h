@@ -41,6 +41,7 @@ constexpr int kLanes = 32;
 constexpr int kNamedBarriers = 16;
 constexpr std::uint32_t kSharedBytes = 228u << 10;  // the window's size; a launch has less
 constexpr std::uint32_t kReservedShared = 1024;     // the window's first bytes are the system's
+constexpr std::uint8_t kSpinsBeforeStuck = 16;
 constexpr std::uint32_t kLoggedAccesses = 512;
 // Of a lane's log behind the one before. Why more: with a power of two, the logs of all lanes would
 // begin in the same sets of the cache.
@@ -95,10 +96,10 @@ struct Fences {
 struct alignas(64) Thread : Known {
   void* stack_pointer = nullptr;
   LoggedAccess* log = nullptr;
-  std::uint32_t logged = 0;
   std::uint32_t clock = 1;
-  std::uint32_t spins = 0;  // of a loop that waits with atomics
+  std::uint16_t logged = 0;
   State state = State::fresh;
+  std::uint8_t spins = 0;  // of a loop that waits with atomics, as far as it counts
   std::array<std::uint32_t, 2> wait{};
   std::uint8_t* stack = nullptr;
   std::unique_ptr<Fences> fences{};    // null while it has executed none
@@ -109,11 +110,16 @@ struct alignas(64) Thread : Known {
   std::uint64_t spin_address = 0;
   std::uint64_t spin_value = 0;
 };
+static_assert(sizeof(Known) == 32 && sizeof(Thread) == 128);
 
 /// Of a shuffle: which lane to read from, and of segments of how many.
 struct ShuffleSource {
   int operand = 0, width = kLanes;
 };
+
+struct Warp;
+/// What a warp operation does for these lanes, all of which have come.
+using WarpOperation = FunctionRef<void(Warp&, std::uint32_t lanes)>;
 
 /// A warp operation that not all lanes of its mask have reached.
 struct Gathering {
@@ -121,6 +127,7 @@ struct Gathering {
   std::uint32_t arrived = 0;
   std::uint32_t kind = 0;
   std::uint32_t pc = 0;
+  const WarpOperation* complete = nullptr;  // on the stack of the first that came
 };
 
 struct Warp {
@@ -133,7 +140,6 @@ struct Warp {
   std::uint32_t live = 0;        // lanes that have not returned
   std::uint32_t logged = 0;      // lanes with accesses in their logs
   std::uint32_t operations = 0;  // that its lanes have done together
-  std::uint32_t come_again = 0;  // lanes that waited for one that has returned
   std::uint32_t sync_lanes = 0;  // that have arrived at __syncthreads, the first of them at sync_pc
   std::uint32_t sync_pc = 0;
   LoggedAccess* logs = nullptr;
@@ -338,10 +344,13 @@ struct Worker {
   std::vector<LoggedAccess*> logs;
   SimCounters counters;
   std::vector<Site> sites;
-  bool plays_dice = false;  // the options ask for something random
+  bool plays_dice = false;    // the options ask for something random
+  bool owes_progress = false;  // the running thread wrote a volatile variable
+  bool is_livelocked = false;  // threads run, and nothing changes
   std::uint64_t random = 1;
-  std::uint64_t switches_without_progress = 0;
-  std::uint64_t progress_at_last_switch = 0;
+  std::uint64_t next_look = 0;  // for progress, when there have been so many switches
+  std::uint64_t progress_seen = 0;
+  std::uint64_t switches_at_progress = 0;
   // The last allocations and variable that accesses hit.
   struct Hit {
     std::uint64_t begin = 1, end = 0;
@@ -357,9 +366,8 @@ struct Worker {
   std::uint32_t variable_begin = 1, variable_end = 0;
   std::vector<std::unique_ptr<Cluster>> resident;
   std::vector<std::unique_ptr<Cluster>> spare;
-  std::size_t turn = 0;        // of those that wait
-  std::size_t number = 0;      // among the launch's
-  bool owes_progress = false;  // the running thread wrote a volatile variable
+  std::size_t turn = 0;    // of those that wait
+  std::size_t number = 0;  // among the launch's
 
   std::uint32_t random_below(std::uint32_t bound);
   /// A __shared__ variable of the kernel is used: from now on each block has its own.

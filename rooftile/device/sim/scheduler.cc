@@ -10,6 +10,7 @@
 #include "rooftile/device/sim/engines.h"
 #include "rooftile/device/sim/global_memory.h"
 #include "rooftile/device/sim/machine.h"
+#include "rooftile/device/sim/switch.h"
 
 namespace rooftile::sim {
 
@@ -18,7 +19,7 @@ thread_local Worker* host_worker = nullptr;
 namespace {
 
 constexpr std::uint64_t kMostSwitchesWithoutProgress = 100'000'000;
-constexpr std::uint32_t kSpinsBeforeStuck = 16;
+constexpr std::uint64_t kSwitchesBetweenLooks = 1'000'000;
 
 Coordinates to_coordinates(const Extent3& extent) { return {extent.x, extent.y, extent.z}; }
 
@@ -139,39 +140,34 @@ inline Runnable pick(Worker& self, Cluster& cluster) {
   return pick_other(self, cluster);
 }
 
-bool is_livelocked(Worker& self) {
+void look_for_progress(Worker& self) {
+  const std::uint64_t switches = self.counters[SimCounter::fiber_switches];
   const std::uint64_t progress = self.launch.progress.load(std::memory_order_relaxed);
-  if (progress != self.progress_at_last_switch) {
-    self.progress_at_last_switch = progress;
-    self.switches_without_progress = 0;
+  self.next_look = switches + kSwitchesBetweenLooks;
+  if (progress != self.progress_seen) {
+    self.progress_seen = progress;
+    self.switches_at_progress = switches;
   }
-  return ++self.switches_without_progress > kMostSwitchesWithoutProgress;
+  self.is_livelocked = switches - self.switches_at_progress > kMostSwitchesWithoutProgress;
 }
 
-[[gnu::noinline]] void switch_to_fresh(Worker& self, Runnable next, void** save) {
-  std::uint8_t* stack = self.stacks.take();
-  begin_thread(self, *next.block, next.thread, stack);
-  rooftile_sim_switch(save, first_stack_pointer(stack, run_threads));
-}
+}  // namespace
 
-[[gnu::noinline]] void switch_to_block(Worker& self, Block& block, const Thread& thread,
-                                       void** save) {
-  bring_in(self, block);
-  rooftile_sim_switch(save, thread.stack_pointer);
-}
-
-/// Switches to `next`, or to the host's stack where there is none; saves where it was in `save`.
-inline void switch_to(Worker& self, Runnable next, void** save) {
-  ++self.counters[SimCounter::fiber_switches];
-  if (next.block == nullptr || is_livelocked(self))
-    return rooftile_sim_switch(save, self.host_stack_pointer);
+void switch_otherwise(Worker& self, Runnable next, void** save) {
+  if (next.block == nullptr) return rooftile_sim_switch(save, self.host_stack_pointer);
+  if (self.counters[SimCounter::fiber_switches] >= self.next_look) look_for_progress(self);
+  if (self.is_livelocked) return rooftile_sim_switch(save, self.host_stack_pointer);
   Thread& thread = (*next.block)[next.thread];
-  if (thread.state == State::fresh) return switch_to_fresh(self, next, save);
-  thread.state = State::running;
-  self.thread = next.thread;
-  if (self.block != next.block) return switch_to_block(self, *next.block, thread, save);
-  rooftile_sim_switch(save, thread.stack_pointer);
+  if (thread.state == State::fresh) {
+    std::uint8_t* stack = self.stacks.take();
+    begin_thread(self, *next.block, next.thread, stack);
+    return rooftile_sim_switch(save, first_stack_pointer(stack, run_threads));
+  }
+  bring_in(self, *next.block);
+  run_on(self, next.thread, thread, save);
 }
+
+namespace {
 
 void run_threads() {
   for (;;) {
@@ -197,35 +193,15 @@ std::uint32_t Worker::random_below(std::uint32_t bound) {
   return static_cast<std::uint32_t>((random >> 33) % bound);
 }
 
-namespace {
-
-/// Goes on with `next`, which may be the current thread.
-inline void run_next(Worker& self, Runnable next) {
-  Thread& thread = self.current();
-  if (next.block == self.block && next.thread == self.thread)
-    thread.state = State::running;
-  else
-    switch_to(self, next, &thread.stack_pointer);
-}
-
-[[gnu::noinline]] void block_thread_otherwise(Worker& self) {
+void block_thread_otherwise(Worker& self) {
   if (self.owes_progress) note_progress();
   if (self.current().state == State::yielded)
     self.cluster->yielded.push_back({self.block, static_cast<std::uint16_t>(self.thread)});
   run_next(self, pick(self, *self.cluster));
 }
 
-}  // namespace
-
 void block_thread(State why, std::uint32_t detail, std::uint32_t more) {
-  Worker& self = *this_fiber()->worker;
-  Thread& thread = self.current();
-  thread.state = why;
-  thread.wait = {detail, more};
-  // Why a function of its own: what most threads do then needs no frame on the stack.
-  if (self.owes_progress || self.plays_dice || why == State::yielded || self.cluster->ready.empty())
-    return block_thread_otherwise(self);
-  run_next(self, self.cluster->ready.pop());
+  block_current(*this_fiber()->worker, why, detail, more);
 }
 
 namespace {
@@ -405,8 +381,8 @@ void run_cluster(Worker& self, Cluster& cluster) {
   self.cluster = &cluster;
   const Runnable next = pick(self, cluster);
   if (next.block != nullptr) switch_to(self, next, &self.host_stack_pointer);
-  while (self.switches_without_progress <= kMostSwitchesWithoutProgress &&
-         !self.launch.is_over.load() && !cluster.pending.empty() && cluster.live() == 0)
+  while (!self.is_livelocked && !self.launch.is_over.load() && !cluster.pending.empty() &&
+         cluster.live() == 0)
     happen_one(self, cluster);
   cluster.is_stuck = !cluster.yielded.empty();
 }
@@ -470,7 +446,7 @@ void Worker::run() {
     run_cluster(*this, running);
     if (launch.is_over) break;
     const bool is_finished = running.live() == 0;
-    if (!is_finished && switches_without_progress > kMostSwitchesWithoutProgress) {
+    if (!is_finished && is_livelocked) {
       stop(running, true);
     } else if (!is_finished && !running.is_stuck) {
       report_stop(running, false);

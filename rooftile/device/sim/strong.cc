@@ -354,7 +354,7 @@ void join_fences(Block& block, const std::vector<std::uint16_t>& threads, std::u
 
 void yield() {
   Thread& thread = worker()->current();
-  ++thread.spins;
+  if (thread.spins < kSpinsBeforeStuck) ++thread.spins;
   block_thread(State::yielded);
 }
 

@@ -4,6 +4,7 @@
 #include <bit>
 
 #include "rooftile/device/sim/machine.h"
+#include "rooftile/device/sim/switch.h"
 
 namespace rooftile::sim {
 namespace {
@@ -26,13 +27,16 @@ void each_lane(std::uint32_t lanes, Function function) {
   report(FindingKind::divergence, pc, other_pc, std::move(text));
 }
 
-Gathering& find_gathering(Warp& warp, std::uint32_t kind, std::uint32_t mask, std::uint32_t bit,
-                          std::uint32_t pc) {
+/// The one that lacks the lane, or one that begins with it.
+inline Gathering& find_gathering(Warp& warp, std::uint32_t kind, std::uint32_t mask,
+                                 std::uint32_t bit, std::uint32_t pc,
+                                 const WarpOperation& complete) {
   for (int i = 0; i < warp.gathering_count; ++i) {
     Gathering& gathering = warp.gatherings[static_cast<std::size_t>(i)];
     if (gathering.mask == mask && (gathering.arrived & bit) == 0) return gathering;
   }
-  return warp.gatherings[static_cast<std::size_t>(warp.gathering_count++)] = {mask, 0, kind, pc};
+  Gathering& first = warp.gatherings[static_cast<std::size_t>(warp.gathering_count++)];
+  return first = {mask, 0, kind, pc, &complete};
 }
 
 /// Of each lane the value of the lane that `from` names, of a number and a source.
@@ -184,22 +188,24 @@ inline void check_mask(const Warp& warp, std::uint32_t kind, std::uint32_t mask,
                       " of a warp operation names lanes that have returned");
 }
 
-/// The last lane has come. Not inlined: the others would need its frame on their stacks.
+/// All lanes have come, or those that have not are gone: the current lane is the last or has left.
+/// Not inlined: the others would need its frame on their stacks.
 template <class Complete>
-[[gnu::noinline]] void complete_gathering(Worker& self, Warp& warp, std::uint32_t kind,
-                                          std::uint32_t mask, std::uint32_t bit,
+[[gnu::noinline]] void complete_gathering(Worker& self, Warp& warp, Gathering& gathering,
                                           const Complete& complete) {
   Block& block = *self.block;
   const int number = self.thread / kLanes;
+  const std::uint32_t current = 1u << self.thread % kLanes;
+  const std::uint32_t lanes = gathering.arrived;
+  gathering = warp.gatherings[static_cast<std::size_t>(--warp.gathering_count)];
   ++self.counters[SimCounter::warp_collectives];
-  const std::uint32_t lanes = goes_without_returned(kind) ? mask & warp.live : mask;
   complete(warp, lanes);
   if ((lanes & warp.live) == warp.live) flush_warp(block, number);
-  wake_lanes(block, number, lanes & ~bit);
+  wake_lanes(block, number, lanes & ~current);
 }
 
 /// What gather_warp() does, of which each operation has its own copy: they are most of what a
-/// kernel with reductions does.
+/// kernel with reductions does. Little lives across the switch, so that little of a stack is used.
 template <class Complete>
 [[gnu::always_inline]] inline std::uint64_t gather(std::uint32_t kind, std::uint32_t mask,
                                                    std::uint64_t value, std::uint32_t pc,
@@ -209,42 +215,38 @@ template <class Complete>
   Warp& warp = self.block->warps[thread / kLanes];
   const std::uint32_t lane = thread % kLanes;
   const std::uint32_t bit = 1u << lane;
+  const std::uint64_t& result = warp.result[lane];
   mask &= warp.lanes;
   warp.value[lane] = value;
   check_mask(warp, kind, mask, bit, pc);
-  for (;;) {
-    Gathering& gathering = find_gathering(warp, kind, mask, bit, pc);
-    if (gathering.kind != kind)
-      report_divergence(mask, pc, gathering.pc, ": other lanes of ",
-                        " execute another warp operation, at ");
-    gathering.arrived |= bit;
-    if (is_gathered(warp, gathering)) {
-      gathering = warp.gatherings[static_cast<std::size_t>(--warp.gathering_count)];
-      complete_gathering(self, warp, kind, mask, bit, complete);
-      return warp.result[lane];
-    }
-    block_thread(State::warp, mask);
-    if ((warp.come_again & bit) == 0) return warp.result[lane];
-    warp.come_again &= ~bit;
-  }
+  const WarpOperation operation(complete);
+  Gathering& gathering = find_gathering(warp, kind, mask, bit, pc, operation);
+  if (gathering.kind != kind)
+    report_divergence(mask, pc, gathering.pc, ": other lanes of ",
+                      " execute another warp operation, at ");
+  gathering.arrived |= bit;
+  if (is_gathered(warp, gathering))
+    complete_gathering(self, warp, gathering, complete);
+  else
+    block_current(self, State::warp, mask);
+  return result;
 }
 
 }  // namespace
 
 std::uint64_t gather_warp(std::uint32_t kind, std::uint32_t mask, std::uint64_t value,
-                          std::uint32_t pc, FunctionRef<void(Warp&, std::uint32_t)> complete) {
+                          std::uint32_t pc, WarpOperation complete) {
   return gather(kind, mask, value, pc, complete);
 }
 
 void thread_left_warp(Block& block, int number) {
   Warp& warp = block.warps[static_cast<std::size_t>(number)];
-  for (int i = 0; i < warp.gathering_count; ++i) {
+  for (int i = 0; i < warp.gathering_count;) {
     Gathering& gathering = warp.gatherings[static_cast<std::size_t>(i)];
-    if (gathering.arrived == 0 || !is_gathered(warp, gathering)) continue;
-    const int first = std::countr_zero(gathering.arrived);
-    gathering.arrived &= ~(1u << first);
-    warp.come_again |= 1u << first;
-    make_ready(block, number * kLanes + first);
+    if (gathering.arrived != 0 && is_gathered(warp, gathering))
+      complete_gathering(block.worker, warp, gathering, *gathering.complete);
+    else
+      ++i;
   }
 }
 
