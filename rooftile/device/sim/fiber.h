@@ -14,12 +14,15 @@ namespace rooftile::sim {
 extern "C" void rooftile_sim_switch(void** save, void* to);
 
 class RegisterWatch;
+struct Warp;
 struct Worker;
 
 /// What the stack of a fiber begins with, at its upper end: what kernels know of, and whose fiber
 /// it is.
 struct Fiber : FiberContext {
   Worker* worker;
+  Warp* warp;
+  std::uint32_t lane;  // in the warp
   RegisterWatch* watch;  // of accesses of the stack: wgmma uses registers of it; null: none yet
 };
 

@@ -16,53 +16,65 @@ struct Block;
 
 /// A thread that can run.
 struct Runnable {
-  Block* block;
-  std::uint16_t thread;
+  Block* block = nullptr;
+  std::uint16_t thread = 0;
 };
 
 class ReadyQueue {
  public:
-  [[nodiscard]] bool empty() const { return head_ == tail_; }
+  [[nodiscard]] bool empty() const { return next_.lanes == 0; }
   /// Of what was pushed: lanes that were together count once.
-  [[nodiscard]] std::size_t size() const { return tail_ - head_; }
-  void clear() { head_ = tail_ = 0; }
+  [[nodiscard]] std::size_t size() const { return (empty() ? 0 : 1) + waiting(); }
+  void clear() {
+    next_.lanes = 0;
+    head_ = tail_ = 0;
+  }
   void push(Runnable thread) { push_lanes(thread, 1); }
   /// Threads behind `first`, a bit each, of which the first runs first.
   void push_lanes(Runnable first, std::uint32_t lanes) {
-    if (size() == slots_.size()) grow();
+    if (empty()) {
+      next_ = {first, lanes};
+      return;
+    }
+    if (waiting() == slots_.size()) grow();
     slots_[tail_++ & mask_] = {first, lanes};
   }
   void push_lanes_front(Runnable first, std::uint32_t lanes) {
-    if (size() == slots_.size()) grow();
-    slots_[--head_ & mask_] = {first, lanes};
+    if (!empty()) {
+      if (waiting() == slots_.size()) grow();
+      slots_[--head_ & mask_] = next_;
+    }
+    next_ = {first, lanes};
   }
   Runnable pop() {
-    Slot& slot = slots_[head_ & mask_];
-    const auto lane = static_cast<std::uint16_t>(std::countr_zero(slot.lanes));
-    slot.lanes &= slot.lanes - 1;
-    if (slot.lanes == 0) ++head_;
-    return {slot.first.block, static_cast<std::uint16_t>(slot.first.thread + lane)};
+    const auto lane = static_cast<std::uint16_t>(std::countr_zero(next_.lanes));
+    const Runnable popped{next_.first.block, static_cast<std::uint16_t>(next_.first.thread + lane)};
+    next_.lanes &= next_.lanes - 1;
+    if (next_.lanes == 0 && head_ != tail_) next_ = slots_[head_++ & mask_];
+    return popped;
   }
   /// Brings the `index`-th to the front, in exchange for what was there.
   void bring_forward(std::size_t index) {
-    std::swap(slots_[head_ & mask_], slots_[(head_ + index) & mask_]);
+    if (index != 0) std::swap(next_, slots_[(head_ + index - 1) & mask_]);
   }
 
  private:
   struct Slot {
-    Runnable first;
-    std::uint32_t lanes;
+    Runnable first{};
+    std::uint32_t lanes = 0;
   };
+  [[nodiscard]] std::size_t waiting() const { return tail_ - head_; }
   void grow() {
     std::vector<Slot> larger(slots_.empty() ? 64 : 2 * slots_.size());
-    const std::size_t count = size();
+    const std::size_t count = waiting();
     for (std::size_t i = 0; i < count; ++i) larger[i] = slots_[(head_ + i) & mask_];
     slots_ = std::move(larger);
     mask_ = slots_.size() - 1;
     head_ = 0;
     tail_ = count;
   }
-  std::vector<Slot> slots_;  // a power of two
+  Slot next_;                // no lanes: nothing can run
+  std::vector<Slot> slots_;  // behind it: a power of two
   std::size_t mask_ = 0;     // of an index of them
   std::size_t head_ = 0;
   std::size_t tail_ = 0;

@@ -171,10 +171,13 @@ struct Logs {
   std::array<const LoggedAccess*, kLanes> next;  // of the active
   std::array<const LoggedAccess*, kLanes> end;
   std::uint32_t active = 0;
+  void pass(std::size_t lane) {
+    if (++next[lane] == end[lane]) active &= ~(1u << lane);
+  }
 };
 
-Request take_request(Logs& logs) {
-  Request request;
+/// The request of the lowest instruction, which not all lanes have next.
+[[gnu::noinline]] void take_lowest(Logs& logs, Request& request) {
   for (std::uint32_t left = logs.active; left != 0; left &= left - 1)
     request.pc =
         std::min(request.pc, logs.next[static_cast<std::size_t>(std::countr_zero(left))]->pc);
@@ -189,9 +192,28 @@ Request take_request(Logs& logs) {
     request.bytes = access.bytes;
     request.address[lane] = access.address;
     request.lanes |= 1u << lane;
-    if (++logs.next[lane] == logs.end[lane]) logs.active &= ~(1u << lane);
+    logs.pass(lane);
   }
-  return request;
+}
+
+void take_request(Logs& logs, Request& request) {
+  request.lanes = 0;
+  request.pc = ~0u;
+  const LoggedAccess& first = *logs.next[static_cast<std::size_t>(std::countr_zero(logs.active))];
+  bool is_one = true;
+  for (std::uint32_t left = logs.active; left != 0; left &= left - 1) {
+    const auto lane = static_cast<std::size_t>(std::countr_zero(left));
+    const LoggedAccess& access = *logs.next[lane];
+    is_one &= access.pc == first.pc && access.flags == first.flags && access.bytes == first.bytes;
+    request.address[lane] = access.address;
+  }
+  if (!is_one) return take_lowest(logs, request);
+  request.pc = first.pc;
+  request.flags = first.flags;
+  request.bytes = first.bytes;
+  request.lanes = logs.active;
+  for (std::uint32_t left = logs.active; left != 0; left &= left - 1)
+    logs.pass(static_cast<std::size_t>(std::countr_zero(left)));
 }
 
 }  // namespace
@@ -243,7 +265,11 @@ void flush_warp(Block& block, int number) {
     logs.end[at] = thread.log + thread.logged;
     thread.logged = 0;
   }
-  while (logs.active != 0) count(block, take_request(logs));
+  Request request;
+  while (logs.active != 0) {
+    take_request(logs, request);
+    count(block, request);
+  }
 }
 
 void empty_log(Worker& self) {

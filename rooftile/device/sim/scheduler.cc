@@ -53,6 +53,8 @@ void begin_thread(Worker& self, Block& block, int number, std::uint8_t* stack) {
   fiber.worker = &self;
   fiber.watch = nullptr;
   Warp& warp = block.warps[static_cast<std::size_t>(number / kLanes)];
+  fiber.warp = &warp;
+  fiber.lane = static_cast<std::uint32_t>(number % kLanes);
   if (warp.logs == nullptr) {
     if (self.logs.empty()) self.logs.push_back(new LoggedAccess[kLanes * kLogPitch]);
     warp.logs = self.logs.back();

@@ -109,10 +109,9 @@ enum : std::uint32_t {
 /// Shuffle Functions" and its neighbours); the matrix instructions need the whole warp.
 bool goes_without_returned(std::uint32_t kind) { return kind >= kShuffle && kind <= kActiveMask; }
 
-bool is_gathered(const Warp& warp, const Gathering& gathering) {
-  const std::uint32_t wanted =
-      goes_without_returned(gathering.kind) ? gathering.mask & warp.live : gathering.mask;
-  return gathering.arrived == wanted;
+/// The lanes whose operation of that kind is to wait for these.
+inline std::uint32_t wanted_lanes(const Warp& warp, std::uint32_t kind, std::uint32_t mask) {
+  return goes_without_returned(kind) ? mask & warp.live : mask;
 }
 
 void vote_result(Vote kind, Warp& warp, std::uint32_t lanes) {
@@ -210,14 +209,13 @@ template <class Complete>
 [[gnu::always_inline]] inline std::uint64_t gather(std::uint32_t kind, std::uint32_t mask,
                                                    std::uint64_t value, std::uint32_t pc,
                                                    const Complete& complete) {
-  Worker& self = *this_fiber()->worker;
-  const auto thread = static_cast<std::uint32_t>(self.thread);
-  Warp& warp = self.block->warps[thread / kLanes];
-  const std::uint32_t lane = thread % kLanes;
-  const std::uint32_t bit = 1u << lane;
-  const std::uint64_t& result = warp.result[lane];
+  const Fiber& fiber = *this_fiber();
+  Worker& self = *fiber.worker;
+  Warp& warp = *fiber.warp;
+  const std::uint32_t bit = 1u << fiber.lane;
+  const std::uint64_t& result = warp.result[fiber.lane];
   mask &= warp.lanes;
-  warp.value[lane] = value;
+  warp.value[fiber.lane] = value;
   check_mask(warp, kind, mask, bit, pc);
   const WarpOperation operation(complete);
   Gathering& gathering = find_gathering(warp, kind, mask, bit, pc, operation);
@@ -225,7 +223,7 @@ template <class Complete>
     report_divergence(mask, pc, gathering.pc, ": other lanes of ",
                       " execute another warp operation, at ");
   gathering.arrived |= bit;
-  if (is_gathered(warp, gathering))
+  if (gathering.arrived == wanted_lanes(warp, kind, mask))
     complete_gathering(self, warp, gathering, complete);
   else
     block_current(self, State::warp, mask);
@@ -243,7 +241,8 @@ void thread_left_warp(Block& block, int number) {
   Warp& warp = block.warps[static_cast<std::size_t>(number)];
   for (int i = 0; i < warp.gathering_count;) {
     Gathering& gathering = warp.gatherings[static_cast<std::size_t>(i)];
-    if (gathering.arrived != 0 && is_gathered(warp, gathering))
+    if (gathering.arrived != 0 &&
+        gathering.arrived == wanted_lanes(warp, gathering.kind, gathering.mask))
       complete_gathering(block.worker, warp, gathering, *gathering.complete);
     else
       ++i;
@@ -252,9 +251,8 @@ void thread_left_warp(Block& block, int number) {
 
 std::uint64_t shuffle(Shuffle kind, std::uint32_t mask, std::uint64_t value, int operand,
                       int width) {
-  const Worker& self = *this_fiber()->worker;
-  const auto thread = static_cast<std::uint32_t>(self.thread);
-  self.block->warps[thread / kLanes].source[thread % kLanes] = {operand, width};
+  const Fiber& fiber = *this_fiber();
+  fiber.warp->source[fiber.lane] = {operand, width};
   return gather(kShuffle + static_cast<std::uint32_t>(kind), mask, value, ROOFTILE_SIM_PC,
                 [kind](Warp& warp, std::uint32_t lanes) { exchange(kind, warp, lanes); });
 }
