@@ -381,6 +381,8 @@ void check_constant(const void* pointer, std::uint32_t bytes) {
   // The load itself comes after this, and says what else is wrong with it.
   if (!self.launch.options.check || !self.memory.contains(address)) return;
   const std::uint64_t offset = address - self.memory.base();
+  const Row* const row = self.launch.global_shadow->row(offset);
+  if (row != nullptr && row->write.launch() != self.launch.serial) return;
   const std::uint64_t of_page = kShadowPageBytes - offset % kShadowPageBytes;
   const Shadow::Range range =
       self.launch.global_shadow->cells(offset, std::min<std::uint64_t>(bytes, of_page));
@@ -389,18 +391,20 @@ void check_constant(const void* pointer, std::uint32_t bytes) {
       report_constant(address + std::uint64_t{i} * range.cell_bytes, range[i], ROOFTILE_SIM_PC);
 }
 
+bool is_allocated(Worker& self, std::uint64_t address, std::uint64_t bytes) {
+  if (self.hits_again(address, bytes)) return true;
+  const std::optional<Allocation> allocation = self.memory.find(address);
+  if (!allocation || address + bytes > allocation->end) return false;
+  self.allocations[self.next_allocation++ % self.allocations.size()] = {allocation->begin,
+                                                                        allocation->end};
+  return true;
+}
+
 bool check_global_bounds(std::uint64_t address, std::uint64_t bytes, bool is_write,
                          std::uint32_t pc) {
   Worker& self = *worker();
-  if (self.hits_again(address, bytes)) return true;
-  const GlobalMemory& memory = self.memory;
-  const std::optional<Allocation> allocation = memory.find(address);
-  if (allocation && address + bytes <= allocation->end) {
-    self.allocations[self.next_allocation++ % self.allocations.size()] = {allocation->begin,
-                                                                          allocation->end};
-    return true;
-  }
-  report_outside(address, allocation, bytes, is_write, pc);
+  if (is_allocated(self, address, bytes)) return true;
+  report_outside(address, self.memory.find(address), bytes, is_write, pc);
   return false;
 }
 

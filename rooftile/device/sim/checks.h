@@ -41,13 +41,6 @@ struct Check {
   Epoch known_write;  // the last that was found to come before these accesses
 };
 
-/// In place of the actor: there were several, of several blocks.
-constexpr int kSeveralBlocks = kActors;
-/// Cell::read of global memory that threads of several blocks have read, none of them atomically.
-inline Epoch readers_of_several_blocks(std::uint32_t launch) {
-  return {Epoch::make(launch, Epoch::kBlocks - 1, kSeveralBlocks, 0).bits | Epoch::kMany};
-}
-
 /// Where the cells of an address are.
 struct ShadowPlace {
   Shadow& shadow;
@@ -77,7 +70,9 @@ void check_access(Check& check, std::uint64_t address, std::uint64_t bytes);
 void check_access(const AccessCheck& access, Block& owner, std::uint64_t address,
                   std::uint64_t bytes);
 void check_global_access(const AccessCheck& access, std::uint64_t address, std::uint64_t bytes);
-/// Bounds and alignment of a global range; reports and returns false when it must not be touched.
+/// Whether these bytes of global memory lie in one allocation.
+bool is_allocated(Worker& self, std::uint64_t address, std::uint64_t bytes);
+/// The same; reports and returns false when it must not be touched.
 bool check_global_bounds(std::uint64_t address, std::uint64_t bytes, bool is_write,
                          std::uint32_t pc);
 

@@ -14,6 +14,7 @@ namespace rooftile::sim {
 extern "C" void rooftile_sim_switch(void** save, void* to);
 
 class RegisterWatch;
+struct Thread;
 struct Warp;
 struct Worker;
 
@@ -21,8 +22,9 @@ struct Worker;
 /// it is.
 struct Fiber : FiberContext {
   Worker* worker;
+  Thread* state;
   Warp* warp;
-  std::uint32_t lane;  // in the warp
+  std::uint32_t lane;    // in the warp
   RegisterWatch* watch;  // of accesses of the stack: wgmma uses registers of it; null: none yet
 };
 

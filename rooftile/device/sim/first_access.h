@@ -24,11 +24,12 @@ namespace rooftile::sim {
 
 /// Checks a plain access by the current thread, within an allocation and aligned, as
 /// check_global_access() does. False, and nothing was done: it is for that to check.
-[[gnu::always_inline]] inline bool check_first_access(const Worker& self, std::uint64_t address,
+[[gnu::always_inline]] inline bool check_first_access(const Fiber& fiber, std::uint64_t address,
                                                       std::uint32_t bytes, bool is_write,
                                                       std::uint32_t pc) {
+  const Worker& self = *fiber.worker;
   const Launch& launch = self.launch;
-  const std::uint32_t clock = (*self.block)[self.thread].clock;
+  const std::uint32_t clock = fiber.state->clock;
   if (launch.ahead.before_wait != 0 || clock >= Epoch::kClocks) return false;
   const Shadow::Range range = launch.global_shadow->cells(address - self.memory.base(), bytes);
   const Cell cell = range[0];
@@ -50,6 +51,75 @@ namespace rooftile::sim {
   cell.read = now;
   cell.read_pc = pc;
   return true;
+}
+
+/// Notes that the lane `bit` reads its bytes of a row, in whose warp's first lane's place `now` is.
+/// False: a row can't hold what there is to be known then.
+[[gnu::always_inline]] inline bool read_row(Row& row, Epoch now, std::uint32_t bit,
+                                            std::uint32_t pc) {
+  // What a lane wrote itself, it may read.
+  if (row.write.launch() == now.launch() && !row.write.is_of_actor_of(now)) return false;
+  if (row.read.launch() != now.launch()) {
+    row.read = now;
+    row.has_been_read = row.read_by_several = 0;
+  } else if ((row.read_by_several & bit) != 0) {
+    return true;
+  } else if (row.has_been_read == 0) {
+    row.read = now;
+  } else if (row.read.bits != now.bits) {
+    const bool is_second =
+        (row.has_been_read & bit) != 0 && row.read.block() != now.block() && row.read_pc == pc;
+    if (!is_second) return false;  // the other lanes' reads would be at that time too
+    row.has_been_read &= ~bit;
+    row.read_by_several |= bit;
+    return true;
+  }
+  const bool has_others = (row.has_been_read | row.read_by_several) != 0;
+  if (has_others && row.read_pc != pc && (row.has_been_read & bit) == 0) return false;
+  row.read_pc = pc;
+  row.has_been_read |= bit;
+  return true;
+}
+
+/// The same of a write.
+[[gnu::always_inline]] inline bool write_row(Row& row, Epoch now, std::uint32_t bit,
+                                             std::uint32_t pc) {
+  if (row.read.launch() == now.launch() &&
+      (row.read_by_several != 0 || !row.read.is_of_actor_of(now)))
+    return false;
+  if (row.write.launch() != now.launch()) {
+    row.write = now;
+    row.written = 0;
+  } else if (row.write.bits != now.bits) {
+    return false;
+  }
+  if (row.written != 0 && row.write_pc != pc && (row.written & bit) == 0) return false;
+  row.write_pc = pc;
+  row.written |= bit;
+  return true;
+}
+
+/// The same as check_first_access() where each lane of a warp accesses its 16 bytes of a row.
+[[gnu::always_inline]] inline bool check_row(const Fiber& fiber, std::uint64_t address,
+                                             bool is_write, std::uint32_t pc) {
+  const Worker& self = *fiber.worker;
+  const Launch& launch = self.launch;
+  const std::uint32_t clock = fiber.state->clock;
+  if (launch.ahead.before_wait != 0 || clock >= Epoch::kClocks) return false;
+  const std::uint64_t offset = address - self.memory.base();
+  const std::uint32_t lane = fiber.lane;
+  if (offset / Row::kLaneBytes % Row::kLanes != lane) return false;
+  Row* const row = launch.global_shadow->row(offset);
+  if (row == nullptr) return false;
+  __builtin_prefetch(reinterpret_cast<const void*>(address + Row::kBytes));
+  const Epoch now = self.block->began.at(self.thread - static_cast<int>(lane), clock);
+  if (is_write) {
+    if (!write_row(*row, now, 1u << lane, pc)) return false;
+    self.memory.mark_initialised(address, Row::kLaneBytes);
+    return true;
+  }
+  return self.memory.is_initialised(address, Row::kLaneBytes) &&
+         read_row(*row, now, 1u << lane, pc);
 }
 
 }  // namespace rooftile::sim

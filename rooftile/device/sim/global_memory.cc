@@ -9,6 +9,7 @@
 #include <iterator>
 
 #include "rooftile/base/error.h"
+#include "rooftile/device/sim/shadow.h"
 
 namespace rooftile::sim {
 namespace {
@@ -41,13 +42,15 @@ GlobalMemory& GlobalMemory::get() {
   return memory;
 }
 
-GlobalMemory::GlobalMemory() {
+GlobalMemory::GlobalMemory() : shadow_(std::make_unique<Shadow>(kBytes)) {
   base_ = round_up(reinterpret_cast<std::uint64_t>(reserve_pages(kBytes + kHugePage)), kHugePage);
   initialised_ = static_cast<std::uint8_t*>(reserve_pages(kBytes / 8 + kPage));
   for (std::uint16_t*& map : touched_)
     map = static_cast<std::uint16_t*>(reserve_pages(kBytes / kSectorBytes / 8));
   free_[base_] = kBytes;
 }
+
+GlobalMemory::~GlobalMemory() = default;
 
 void* GlobalMemory::allocate(std::int64_t bytes) {
   const std::uint64_t wanted = round_up(static_cast<std::uint64_t>(bytes), kPage) + kGap;
@@ -79,6 +82,7 @@ void GlobalMemory::release(void* memory) noexcept {
   drop_pages(memory, size);
   drop_pages(initialised_ + (begin - base_) / 8, round_up(size / 8, kPage) - kPage);
   std::memset(initialised_ + (begin - base_) / 8, 0, size / 8);
+  shadow_->clear(begin - base_, size);
   live_.erase(found);
   auto next = free_.lower_bound(begin);
   if (next != free_.end() && next->first == begin + size) {

@@ -7,6 +7,7 @@
 #include <atomic>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -17,6 +18,8 @@ struct Allocation {
   std::uint64_t begin = 0;
   std::uint64_t end = 0;
 };
+
+class Shadow;
 
 class GlobalMemory {
  public:
@@ -33,6 +36,8 @@ class GlobalMemory {
 
   [[nodiscard]] bool contains(std::uint64_t address) const { return address - base_ < kBytes; }
   [[nodiscard]] std::uint64_t base() const { return base_; }
+  /// Who accessed it, by offset from base().
+  [[nodiscard]] Shadow& shadow() { return *shadow_; }
   /// The allocation that holds `address`.
   [[nodiscard]] std::optional<Allocation> find(std::uint64_t address) const;
   /// "16 bytes past the end of an allocation of 4096 bytes", for an address outside of all.
@@ -75,9 +80,11 @@ class GlobalMemory {
 
  private:
   GlobalMemory();
+  ~GlobalMemory();
   void mark_bits(std::uint64_t address, std::uint64_t bytes);
   [[nodiscard]] bool are_bits_set(std::uint64_t address, std::uint64_t bytes) const;
   std::uint64_t base_ = 0;
+  std::unique_ptr<Shadow> shadow_;
   std::uint8_t* initialised_ = nullptr;
   std::uint16_t* touched_[2] = {nullptr, nullptr};
   mutable std::mutex mutex_;

@@ -127,7 +127,7 @@ bool on_shared(Block& owner, std::uint64_t address, std::uint32_t bytes, bool is
                   .is_strong = is_strong,
                   .pc = pc},
                  owner, address, bytes);
-  log_access(self, address, bytes, MemorySpace::shared, op, pc);
+  log_access(*this_fiber(), address, bytes, MemorySpace::shared, op, pc);
   return true;
 }
 
@@ -144,7 +144,13 @@ void on_global(Worker& self, std::uint64_t address, std::uint32_t bytes, bool is
                          .is_strong = is_strong,
                          .pc = pc},
                         address, bytes);
-  log_access(self, address, bytes, MemorySpace::global, op, pc);
+  log_access(*this_fiber(), address, bytes, MemorySpace::global, op, pc);
+}
+
+[[gnu::noinline]] void note_local(std::uint64_t address, std::uint32_t bytes, bool is_write,
+                                  std::uint32_t pc) {
+  const Fiber* const fiber = this_fiber();
+  if (fiber != nullptr && fiber->watch != nullptr) fiber->watch->note(address, bytes, is_write, pc);
 }
 
 /// Most accesses are of this kind: locals that the compiler keeps in memory. Registers of wgmma are
@@ -152,8 +158,8 @@ void on_global(Worker& self, std::uint64_t address, std::uint32_t bytes, bool is
 [[gnu::always_inline]] inline bool on_local(std::uint64_t address, std::uint32_t bytes,
                                             bool is_write, std::uint32_t pc) {
   if (!is_own_stack(address)) return false;
-  const Fiber* const fiber = this_fiber();
-  if (fiber != nullptr && fiber->watch != nullptr) fiber->watch->note(address, bytes, is_write, pc);
+  if (registers_are_watched.load(std::memory_order_relaxed))
+    note_local(address, bytes, is_write, pc);
   return true;
 }
 
@@ -165,9 +171,11 @@ template <std::uint32_t kBytes, bool kIsWrite>
   if (fiber == nullptr) return false;
   Worker& self = *fiber->worker;
   if (address % kBytes != 0 || !self.memory.contains(address) || !self.launch.options.check ||
-      !self.hits_again(address, kBytes) || !check_first_access(self, address, kBytes, kIsWrite, pc))
+      !(self.hits_again(address, kBytes) || is_allocated(self, address, kBytes)))
     return false;
-  log_access(self, address, kBytes, MemorySpace::global,
+  const bool has_row = kBytes == Row::kLaneBytes && check_row(*fiber, address, kIsWrite, pc);
+  if (!has_row && !check_first_access(*fiber, address, kBytes, kIsWrite, pc)) return false;
+  log_access(*fiber, address, kBytes, MemorySpace::global,
              kIsWrite ? AccessOp::store : AccessOp::load, pc);
   return true;
 }

@@ -11,6 +11,7 @@
 #include "rooftile/base/error.h"
 #include "rooftile/device/sim/global_memory.h"
 #include "rooftile/device/sim/machine.h"
+#include "rooftile/device/sim/register_watch.h"
 #include "rooftile/hardware/occupancy.h"
 
 namespace rooftile::sim {
@@ -25,16 +26,11 @@ std::mutex& machine_mutex() {
   return mutex;
 }
 
-Shadow& global_shadow() {
-  static Shadow shadow(GlobalMemory::kBytes);
-  return shadow;
-}
-
 /// Epochs hold few launches: when they begin anew, what the shadow knows is forgotten.
 std::uint32_t next_launch_serial() {
   static std::uint32_t serial = 0;
   if (serial == Epoch::kLaunches) {
-    global_shadow().clear();
+    GlobalMemory::get().shadow().clear();
     serial = 0;
   }
   return ++serial;
@@ -164,8 +160,9 @@ SimLaunch run_launch(Launch& launch) {
   static GridsAhead ahead_of_next;
   // Serials that begin anew say nothing of the launches before.
   launch.ahead = launch.may_overlap && launch.serial != 1 ? ahead_of_next : GridsAhead{};
-  launch.global_shadow = &global_shadow();
+  registers_are_watched = false;
   GlobalMemory& memory = GlobalMemory::get();
+  launch.global_shadow = &memory.shadow();
   memory.clear_touched();
   const auto wanted = launch.options.os_threads > 0
                           ? static_cast<std::uint64_t>(launch.options.os_threads)

@@ -43,9 +43,6 @@ constexpr std::uint32_t kSharedBytes = 228u << 10;  // the window's size; a laun
 constexpr std::uint32_t kReservedShared = 1024;     // the window's first bytes are the system's
 constexpr std::uint8_t kSpinsBeforeStuck = 16;
 constexpr std::uint32_t kLoggedAccesses = 512;
-// Of a lane's log behind the one before. Why more: with a power of two, the logs of all lanes would
-// begin in the same sets of the cache.
-constexpr std::uint32_t kLogPitch = kLoggedAccesses + 4;
 
 class GlobalMemory;
 class L2Cache;
@@ -95,7 +92,7 @@ struct Fences {
 /// What each switch and each access needs lies in its first line of the host's cache.
 struct alignas(64) Thread : Known {
   void* stack_pointer = nullptr;
-  LoggedAccess* log = nullptr;
+  LoggedAccess* log = nullptr;  // its first; between two of its own lie those of the other lanes
   std::uint32_t clock = 1;
   std::uint16_t logged = 0;
   State state = State::fresh;
@@ -344,7 +341,7 @@ struct Worker {
   std::vector<LoggedAccess*> logs;
   SimCounters counters;
   std::vector<Site> sites;
-  bool plays_dice = false;    // the options ask for something random
+  bool plays_dice = false;     // the options ask for something random
   bool owes_progress = false;  // the running thread wrote a volatile variable
   bool is_livelocked = false;  // threads run, and nothing changes
   std::uint64_t random = 1;

@@ -22,6 +22,8 @@ namespace {
 
 }  // namespace
 
+std::atomic<bool> registers_are_watched{false};
+
 RegisterArray* RegisterWatch::find(std::uint64_t begin, std::uint64_t end) {
   for (RegisterArray& array : in_flight_)
     if (begin < array.end && array.begin < end) return &array;

@@ -4,6 +4,7 @@
 // fenced before the next instruction uses them.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <vector>
 
@@ -42,6 +43,9 @@ class RegisterWatch {
   std::vector<RegisterArray> in_flight_;
   std::vector<Touch> touches_;
 };
+
+/// Whether any thread of the launch that runs has used wgmma. Why: every access of a local asks.
+extern std::atomic<bool> registers_are_watched;
 
 /// The same for what the simulator itself does to registers of the current thread.
 void note_registers(const void* registers, std::uint32_t bytes, bool is_write, std::uint32_t pc);

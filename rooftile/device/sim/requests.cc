@@ -172,7 +172,7 @@ struct Logs {
   std::array<const LoggedAccess*, kLanes> end;
   std::uint32_t active = 0;
   void pass(std::size_t lane) {
-    if (++next[lane] == end[lane]) active &= ~(1u << lane);
+    if ((next[lane] += kLanes) == end[lane]) active &= ~(1u << lane);
   }
 };
 
@@ -262,7 +262,7 @@ void flush_warp(Block& block, int number) {
     Thread& thread = block[number * kLanes + lane];
     const auto at = static_cast<std::size_t>(lane);
     logs.next[at] = thread.log;
-    logs.end[at] = thread.log + thread.logged;
+    logs.end[at] = thread.log + std::size_t{thread.logged} * kLanes;
     thread.logged = 0;
   }
   Request request;

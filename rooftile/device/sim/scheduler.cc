@@ -53,16 +53,18 @@ void begin_thread(Worker& self, Block& block, int number, std::uint8_t* stack) {
   fiber.worker = &self;
   fiber.watch = nullptr;
   Warp& warp = block.warps[static_cast<std::size_t>(number / kLanes)];
+  fiber.state = &block[number];
   fiber.warp = &warp;
   fiber.lane = static_cast<std::uint32_t>(number % kLanes);
   if (warp.logs == nullptr) {
-    if (self.logs.empty()) self.logs.push_back(new LoggedAccess[kLanes * kLogPitch]);
+    if (self.logs.empty())
+      self.logs.push_back(new LoggedAccess[std::size_t{kLanes} * kLoggedAccesses]);
     warp.logs = self.logs.back();
     self.logs.pop_back();
   }
   Thread& thread = block[number];
   thread.stack = stack;
-  thread.log = warp.logs + number % kLanes * kLogPitch;
+  thread.log = warp.logs + number % kLanes;
   thread.state = State::running;
   bring_in(self, block);
   self.thread = number;

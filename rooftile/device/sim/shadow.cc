@@ -3,6 +3,7 @@
 
 #include <sys/mman.h>
 
+#include <algorithm>
 #include <type_traits>
 
 #include "rooftile/device/sim/global_memory.h"
@@ -21,7 +22,8 @@ void set(T& to, T from) {
 template <class Function>
 void Shadow::each_range(Function function) {
   function(levels_, bytes_ / kShadowPageBytes);
-  for (std::uint32_t level = 0; level < kLevels; ++level) {
+  function(rows_, bytes_ / Row::kBytes * sizeof *rows_);
+  for (std::uint32_t level = kCells; level < kLevels; ++level) {
     const std::uint64_t count = bytes_ >> shift_of(level);
     Cells& cells = cells_[level];
     function(cells.write, count * sizeof *cells.write);
@@ -45,11 +47,45 @@ Shadow::~Shadow() {
 std::uint32_t Shadow::split(std::uint64_t offset, std::uint64_t bytes) {
   const std::scoped_lock lock(mutex_);
   std::atomic<std::uint8_t>& level = levels_[offset / kShadowPageBytes];
-  const std::uint32_t from = level.load(std::memory_order_relaxed);
-  const std::uint32_t to = ((offset | bytes) & (cell_bytes(1) - 1)) == 0 ? 1 : 2;
-  if (from >= to) return from;
-  const std::uint64_t begin = offset / kShadowPageBytes * kShadowPageBytes;
-  for (std::uint64_t at = begin; at < begin + kShadowPageBytes; at += cell_bytes(to)) {
+  const std::uint64_t page = offset / kShadowPageBytes * kShadowPageBytes;
+  std::uint32_t now = level.load(std::memory_order_relaxed);
+  if (now == kRows) {
+    split_rows(page);
+    now = kCells;
+  }
+  std::uint32_t needed = now;
+  while (((offset | bytes) & (cell_bytes(needed) - 1)) != 0) ++needed;
+  if (needed != now) split_cells(page, now, needed);
+  level.store(static_cast<std::uint8_t>(needed), std::memory_order_release);
+  return needed;
+}
+
+void Shadow::split_rows(std::uint64_t page) {
+  for (std::uint64_t at = page; at < page + kShadowPageBytes; at += Row::kBytes) {
+    const Row& row = rows_[at / Row::kBytes];
+    const Cells cells = cells_[kCells].from(at >> shift_of(kCells));
+    if ((row.written | row.has_been_read | row.read_by_several) == 0) continue;
+    for (std::uint32_t lane = 0; lane < Row::kLanes; ++lane) {
+      const Cell cell = cells[lane];
+      const auto of_lane = [&](Epoch of_first) {
+        return Epoch{of_first.bits + Epoch{}.at(static_cast<int>(lane), 0).bits};
+      };
+      if ((row.written >> lane & 1) != 0) {
+        cell.write = of_lane(row.write);
+        cell.write_pc = row.write_pc;
+      }
+      if (((row.has_been_read | row.read_by_several) >> lane & 1) != 0) {
+        cell.read = (row.has_been_read >> lane & 1) != 0
+                        ? of_lane(row.read)
+                        : readers_of_several_blocks(row.read.launch());
+        cell.read_pc = row.read_pc;
+      }
+    }
+  }
+}
+
+void Shadow::split_cells(std::uint64_t page, std::uint32_t from, std::uint32_t to) {
+  for (std::uint64_t at = page; at < page + kShadowPageBytes; at += cell_bytes(to)) {
     const Cell coarse = cells_[from][at >> shift_of(from)];
     const Cell fine = cells_[to][at >> shift_of(to)];
     set(fine.write.bits, coarse.write.bits);
@@ -57,8 +93,23 @@ std::uint32_t Shadow::split(std::uint64_t offset, std::uint64_t bytes) {
     set(fine.write_pc, coarse.write_pc);
     set(fine.read_pc, coarse.read_pc);
   }
-  level.store(static_cast<std::uint8_t>(to), std::memory_order_release);
-  return to;
+}
+
+void Shadow::clear(std::uint64_t offset, std::uint64_t bytes) {
+  const std::scoped_lock lock(mutex_);
+  for (const std::uint64_t end = offset + bytes; offset < end; offset += kShadowPageBytes) {
+    std::atomic<std::uint8_t>& level = levels_[offset / kShadowPageBytes];
+    std::fill_n(&rows_[offset / Row::kBytes], kShadowPageBytes / Row::kBytes, Row{});
+    for (std::uint32_t used = kCells; used <= level.load(std::memory_order_relaxed); ++used) {
+      const Cells cells = cells_[used].from(offset >> shift_of(used));
+      const std::uint64_t count = kShadowPageBytes >> shift_of(used);
+      std::fill_n(cells.write, count, Epoch{});
+      std::fill_n(cells.read, count, Epoch{});
+      std::fill_n(cells.write_pc, count, 0u);
+      std::fill_n(cells.read_pc, count, 0u);
+    }
+    level.store(kRows, std::memory_order_release);
+  }
 }
 
 void Shadow::clear() {

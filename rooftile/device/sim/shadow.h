@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Who last accessed each byte: beside the memory lie cells. A cell stands for 16 bytes until
 // something accesses a part of them; from then on the cells of that page stand for a word of 4
-// bytes, or for a byte.
+// bytes, or for a byte. Most of global memory is accessed by warps of which each lane has the next
+// 16 bytes, and does not even need cells: it has rows, until something else comes.
 #pragma once
 
 #include <array>
@@ -21,6 +22,25 @@ struct Cell {
   Epoch& read;
   std::uint32_t& write_pc;
   std::uint32_t& read_pc;
+};
+
+/// In place of the actor: there were several, of several blocks.
+constexpr int kSeveralBlocks = kActors;
+/// Cell::read of global memory that threads of several blocks have read, none of them atomically.
+inline Epoch readers_of_several_blocks(std::uint32_t launch) {
+  return {Epoch::make(launch, Epoch::kBlocks - 1, kSeveralBlocks, 0).bits | Epoch::kMany};
+}
+
+/// Of 32 times 16 bytes, of which each is accessed by the lane of its number of one warp; or read
+/// by those of warps of several blocks.
+struct Row {
+  // Of the warp's first lane, at one time for all lanes; of the others the actors differ.
+  Epoch write, read;
+  std::uint32_t written = 0, has_been_read = 0;  // by these lanes
+  std::uint32_t read_by_several = 0;             // of the launch of `read`
+  std::uint32_t write_pc = 0, read_pc = 0;
+  static constexpr std::uint32_t kLaneBytes = 16, kLanes = 32;
+  static constexpr std::uint32_t kBytes = kLaneBytes * kLanes;
 };
 
 constexpr std::uint64_t kShadowPageBytes = 4096;
@@ -52,31 +72,43 @@ class Shadow {
     std::uint32_t cell_bytes;
     Cell operator[](std::uint32_t i) const { return cells[i]; }
   };
+  /// The row of these bytes, or null where the page has cells.
+  Row* row(std::uint64_t offset) {
+    const std::uint32_t level = levels_[offset / kShadowPageBytes].load(std::memory_order_acquire);
+    return level == kRows ? &rows_[offset / Row::kBytes] : nullptr;
+  }
   /// Of `bytes` at `offset`, which lie in one page.
   Range cells(std::uint64_t offset, std::uint64_t bytes) {
     std::uint32_t level = levels_[offset / kShadowPageBytes].load(std::memory_order_acquire);
-    if (((offset | bytes) & (cell_bytes(level) - 1)) != 0) level = split(offset, bytes);
+    if (level == kRows || ((offset | bytes) & (cell_bytes(level) - 1)) != 0)
+      level = split(offset, bytes);
     const std::uint32_t shift = shift_of(level);
     return {cells_[level].from(offset >> shift), static_cast<std::uint32_t>(bytes >> shift),
             cell_bytes(level)};
   }
+  /// Forgets who accessed these bytes, whole pages, which nothing accesses meanwhile.
+  void clear(std::uint64_t offset, std::uint64_t bytes);
   /// Forgets everything; not while a launch runs.
   void clear();
 
  private:
-  static constexpr std::uint32_t kLevels = 3;  // of 16 bytes a cell, of 4, of 1
-  static constexpr std::uint32_t shift_of(std::uint32_t level) { return 4 - 2 * level; }
+  // Of rows, and of cells of 16 bytes, of 4, of 1.
+  static constexpr std::uint32_t kRows = 0, kCells = 1, kLevels = 4;
+  static constexpr std::uint32_t shift_of(std::uint32_t level) { return 6 - 2 * level; }
   static constexpr std::uint32_t cell_bytes(std::uint32_t level) { return 1u << shift_of(level); }
   /// Gives a page the cells that such an access needs. The coarser ones stay as they were, since
   /// another thread of the host may be looking at them.
   std::uint32_t split(std::uint64_t offset, std::uint64_t bytes);
+  void split_rows(std::uint64_t page);
+  void split_cells(std::uint64_t page, std::uint32_t from, std::uint32_t to);
   /// Calls function(memory, bytes) for each range of addresses that it has reserved.
   template <class Function>
   void each_range(Function function);
 
   std::uint64_t bytes_;
   std::atomic<std::uint8_t>* levels_;  // of each page
-  std::array<Cells, kLevels> cells_{};
+  Row* rows_ = nullptr;
+  std::array<Cells, kLevels> cells_{};  // but of kRows
   std::mutex mutex_;
 };
 

@@ -28,6 +28,7 @@ bool check_is_whole(const Block& block, int thread, std::uint32_t pc) {
 /// From here on the thread's accesses of its stack are looked at.
 void watch(Warpgroup& group, int thread) {
   fiber_of((*group.block)[thread].stack).watch = &group.watches[lane_of(thread)];
+  registers_are_watched.store(true, std::memory_order_relaxed);
 }
 
 void wake(Warpgroup& group) {
