@@ -68,6 +68,8 @@ void print_launch(Session& session, const LaunchRecord& launch) {
                 (launch.registers ? std::to_string(*launch.registers) + " registers a thread; "
                                   : std::string()) +
                 std::to_string(launch.blocks_per_sm) + " blocks an SM. " + launch.occupancy + "\n");
+  if (launch.simulated_s)
+    session.print("    simulated in " + figures(*launch.simulated_s) + " s on this machine\n");
   std::string terms;
   for (const auto& [name, us] : launch.terms_us)
     terms += (terms.empty() ? "" : ", ") + name + " " + figures(us) + " us";

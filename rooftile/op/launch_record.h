@@ -28,8 +28,9 @@ struct LaunchRecord {
   std::string shape;
   std::optional<std::int64_t> registers{};  // of a thread; absent: not compiled by nvcc
   std::int64_t blocks_per_sm = 0;
-  std::string occupancy{};  // a sentence: what limits it
-  Figures counters{};       // those that are not 0, by our names
+  std::string occupancy{};              // a sentence: what limits it
+  Figures counters{};                   // those that are not 0, by our names
+  std::optional<double> simulated_s{};  // how long that took on the host
   double predicted_us = 0;
   Figures terms_us{};   // of the prediction
   std::string binds{};  // one of them

@@ -40,6 +40,7 @@ void visit_launch(L& l, Visit visit) {
   visit("blocks_per_sm", l.blocks_per_sm);
   visit("occupancy", l.occupancy);
   visit("counters", l.counters);
+  visit("simulated_s", l.simulated_s);
   visit("predicted_us", l.predicted_us);
   visit("terms_us", l.terms_us);
   visit("binds", l.binds);

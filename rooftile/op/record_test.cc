@@ -42,6 +42,7 @@ Record full() {
                       .blocks_per_sm = 1,
                       .occupancy = "shared memory limits it",
                       .counters = {{"global load requests", 8}},
+                      .simulated_s = 0.25,
                       .predicted_us = 5.5,
                       .terms_us = {{"dram", 1.5}, {"launch", 3}},
                       .binds = "launch",

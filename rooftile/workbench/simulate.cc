@@ -84,6 +84,7 @@ LaunchRecord launch_record(const SimLaunch& launch, const Gpu& gpu, Unit tensor_
   for (const SimCounterInfo& info : sim_counters())
     if (launch.counters[info.counter] != 0)
       record.counters.emplace_back(info.name, static_cast<double>(launch.counters[info.counter]));
+  record.simulated_s = launch.seconds;
   for (const SimLine& line : launch.lines) record.lines.push_back(line_record(line));
   if (launch.counters[SimCounter::blocks] == 0) return record;
   const Prediction predicted =

@@ -51,6 +51,7 @@ TEST(Simulate, CountsAndPredictsAGoodKernel) {
   EXPECT_EQ(figure(launch.counters, "sectors read from DRAM"), 8192);  // L2 was empty
   EXPECT_EQ(figure(launch.counters, "distinct global sectors written"), 8192);
   EXPECT_EQ(launch.blocks_per_sm, 8);
+  EXPECT_GT(launch.simulated_s.value(), 0);
   EXPECT_EQ(record.predicted_us, launch.predicted_us);
   EXPECT_EQ(launch.binds, "launch");
   EXPECT_GT(*record.predicted_us, figure(launch.terms_us, "launch"));
