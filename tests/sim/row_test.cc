@@ -3,6 +3,7 @@
 // findings, and a race of one lane is found.
 #include <gtest/gtest.h>
 
+#include "rooftile/device/sim/shadow.h"
 #include "tests/sim/sim_test_support.h"
 
 extern const rooftile::KernelTable row_kernels;
@@ -73,6 +74,59 @@ TEST(SimRow, FindingsNameTheLaneAndTheLine) {
 
 TEST(SimRow, WhatNobodyWroteIsNamed) {
   EXPECT_TRUE(has(run({}, kernels()[0], 0, false), FindingKind::uninitialised));
+}
+
+using sim::Epoch;
+using sim::Row;
+using sim::Shadow;
+
+TEST(SimShadow, CellsKnowWhatTheirRowKnew) {
+  Shadow shadow(1 << 16);
+  Row* const row = shadow.row(Row::kBytes);
+  ASSERT_NE(row, nullptr);
+  row->write = Epoch::make(3, 5, 64, 7);
+  row->written = 0b101;
+  row->write_pc = 9;
+  row->read = Epoch::make(3, 6, 32, 1);
+  row->has_been_read = 0b10;
+  row->read_by_several = 0b1000;
+  row->read_pc = 8;
+  const Shadow::Range cells = shadow.cells(Row::kBytes, Row::kBytes);
+  EXPECT_EQ(shadow.row(Row::kBytes), nullptr);
+  ASSERT_EQ(cells.count, Row::kLanes);
+  EXPECT_EQ(cells[0].write.bits, Epoch::make(3, 5, 64, 7).bits);
+  EXPECT_EQ(cells[2].write.bits, Epoch::make(3, 5, 66, 7).bits);
+  EXPECT_EQ(cells[2].write_pc, 9u);
+  EXPECT_EQ(cells[1].write.bits, 0u);
+  EXPECT_EQ(cells[1].read.bits, Epoch::make(3, 6, 33, 1).bits);
+  EXPECT_EQ(cells[3].read.bits, sim::readers_of_several_blocks(3).bits);
+  EXPECT_EQ(cells[3].read_pc, 8u);
+  EXPECT_EQ(cells[4].read.bits, 0u);
+  EXPECT_EQ(shadow.cells(Row::kBytes + 32, 1)[0].write.bits, Epoch::make(3, 5, 66, 7).bits);
+}
+
+TEST(SimShadow, FreedMemoryForgets) {
+  constexpr std::uint64_t kPage = sim::kShadowPageBytes;
+  for (const std::uint64_t pages : {1, 2, 201}) {
+    Shadow shadow(256 * kPage);
+    const std::uint64_t first = kPage, last = first + pages * kPage - 16;
+    for (const std::uint64_t at : {std::uint64_t{0}, first, last, last + 16}) {
+      shadow.cells(at, 4)[0].write = Epoch::make(1, 1, 1, 1);
+      shadow.cells(at, 4)[0].read_pc = 1;
+    }
+    shadow.row(kPage * 250)->written = 1;
+    shadow.clear(first, pages * kPage);
+    for (const std::uint64_t at : {first, last}) EXPECT_NE(shadow.row(at), nullptr) << pages;
+    for (const std::uint64_t at : {first, last}) {
+      EXPECT_EQ(shadow.cells(at, 4)[0].write.bits, 0u) << pages;
+      EXPECT_EQ(shadow.cells(at, 4)[0].read_pc, 0u) << pages;
+    }
+    EXPECT_NE(shadow.cells(0, 4)[0].write.bits, 0u) << pages;
+    EXPECT_NE(shadow.cells(last + 16, 4)[0].write.bits, 0u) << pages;
+    EXPECT_EQ(shadow.row(kPage * 250)->written, 1u);
+    shadow.clear(kPage * 250, kPage);
+    EXPECT_EQ(shadow.row(kPage * 250)->written, 0u);
+  }
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <sys/mman.h>
 
 #include <algorithm>
+#include <cstring>
 #include <type_traits>
 
 #include "rooftile/device/sim/global_memory.h"
@@ -15,6 +16,22 @@ namespace {
 template <class T>
 void set(T& to, T from) {
   if (from != T{}) to = from;
+}
+
+/// Gives whole pages back, which are zero when they are read again.
+template <class T>
+void zero(T* first, std::uint64_t count) {
+  constexpr std::uint64_t kPage = 4096, kLeastGivenBack = 16 * kPage;
+  const auto begin = reinterpret_cast<std::uint64_t>(first);
+  const std::uint64_t end = begin + count * sizeof(T);
+  const std::uint64_t from = (begin + kPage - 1) / kPage * kPage, to = end / kPage * kPage;
+  if (end - begin < kLeastGivenBack) {
+    std::memset(static_cast<void*>(first), 0, end - begin);
+    return;
+  }
+  std::memset(reinterpret_cast<void*>(begin), 0, from - begin);
+  madvise(reinterpret_cast<void*>(from), to - from, MADV_DONTNEED);
+  std::memset(reinterpret_cast<void*>(to), 0, end - to);
 }
 
 }  // namespace
@@ -97,19 +114,23 @@ void Shadow::split_cells(std::uint64_t page, std::uint32_t from, std::uint32_t t
 
 void Shadow::clear(std::uint64_t offset, std::uint64_t bytes) {
   const std::scoped_lock lock(mutex_);
-  for (const std::uint64_t end = offset + bytes; offset < end; offset += kShadowPageBytes) {
-    std::atomic<std::uint8_t>& level = levels_[offset / kShadowPageBytes];
-    std::fill_n(&rows_[offset / Row::kBytes], kShadowPageBytes / Row::kBytes, Row{});
-    for (std::uint32_t used = kCells; used <= level.load(std::memory_order_relaxed); ++used) {
-      const Cells cells = cells_[used].from(offset >> shift_of(used));
-      const std::uint64_t count = kShadowPageBytes >> shift_of(used);
-      std::fill_n(cells.write, count, Epoch{});
-      std::fill_n(cells.read, count, Epoch{});
-      std::fill_n(cells.write_pc, count, 0u);
-      std::fill_n(cells.read_pc, count, 0u);
-    }
-    level.store(kRows, std::memory_order_release);
+  std::atomic<std::uint8_t>* const levels = levels_ + offset / kShadowPageBytes;
+  const std::uint64_t pages = bytes / kShadowPageBytes;
+  std::uint32_t finest = kRows;
+  for (std::uint64_t i = 0; i < pages; ++i)
+    finest = std::max<std::uint32_t>(finest, levels[i].load(std::memory_order_relaxed));
+  zero(rows_ + offset / Row::kBytes, bytes / Row::kBytes);
+  for (std::uint32_t level = kCells; level <= finest; ++level) {
+    const Cells cells = cells_[level].from(offset >> shift_of(level));
+    const std::uint64_t count = bytes >> shift_of(level);
+    zero(cells.write, count);
+    zero(cells.read, count);
+    zero(cells.write_pc, count);
+    zero(cells.read_pc, count);
   }
+  for (std::uint64_t i = 0; i < pages; ++i)
+    if (levels[i].load(std::memory_order_relaxed) != kRows)
+      levels[i].store(kRows, std::memory_order_release);
 }
 
 void Shadow::clear() {
