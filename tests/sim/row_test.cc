@@ -111,18 +111,18 @@ TEST(SimShadow, FreedMemoryForgets) {
     Shadow shadow(256 * kPage);
     const std::uint64_t first = kPage, last = first + pages * kPage - 16;
     for (const std::uint64_t at : {std::uint64_t{0}, first, last, last + 16}) {
-      shadow.cells(at, 4)[0].write = Epoch::make(1, 1, 1, 1);
-      shadow.cells(at, 4)[0].read_pc = 1;
+      shadow.cells(at, 16)[0].write = Epoch::make(1, 1, 1, 1);
+      shadow.cells(at, 16)[0].read_pc = 1;
     }
     shadow.row(kPage * 250)->written = 1;
     shadow.clear(first, pages * kPage);
     for (const std::uint64_t at : {first, last}) EXPECT_NE(shadow.row(at), nullptr) << pages;
     for (const std::uint64_t at : {first, last}) {
-      EXPECT_EQ(shadow.cells(at, 4)[0].write.bits, 0u) << pages;
-      EXPECT_EQ(shadow.cells(at, 4)[0].read_pc, 0u) << pages;
+      EXPECT_EQ(shadow.cells(at, 16)[0].write.bits, 0u) << pages;
+      EXPECT_EQ(shadow.cells(at, 16)[0].read_pc, 0u) << pages;
     }
-    EXPECT_NE(shadow.cells(0, 4)[0].write.bits, 0u) << pages;
-    EXPECT_NE(shadow.cells(last + 16, 4)[0].write.bits, 0u) << pages;
+    EXPECT_NE(shadow.cells(0, 16)[0].write.bits, 0u) << pages;
+    EXPECT_NE(shadow.cells(last + 16, 16)[0].write.bits, 0u) << pages;
     EXPECT_EQ(shadow.row(kPage * 250)->written, 1u);
     shadow.clear(kPage * 250, kPage);
     EXPECT_EQ(shadow.row(kPage * 250)->written, 0u);
