@@ -4,11 +4,13 @@
 #include "rooftile/tile/kernel_table.h"
 #include "rooftile/tile/language.h"
 #include "rooftile/tile/ptx/cluster.h"
+#include "rooftile/tile/ptx/strong.h"
 
 #if ROOFTILE_DEVICE_CODE
 namespace {
 
 using rooftile::cluster_sync;
+using rooftile::load_relaxed;
 
 __device__ inline float4 plus_one(float4 value) {
   return make_float4(value.x + 1, value.y, value.z, value.w);
@@ -138,6 +140,22 @@ __global__ void constants(float4* rows) {
   rows[64 + threadIdx.x] = __ldg(&rows[threadIdx.x]);
 }
 
+// Two blocks meet before each row, and each updates its half of it.
+__global__ void halves_of_blocks(float4* rows, unsigned* meetings, int count) {
+  const unsigned lane = threadIdx.x;
+  for (int r = 0; r < count; ++r) {
+    if (lane == 0) {
+      atomicAdd(meetings, 1U);
+      while (load_relaxed(meetings) < 2U * static_cast<unsigned>(r + 1)) {
+      }
+    }
+    __syncwarp();
+    float4* const mine = rows + r * 256 + lane;  // a page of 4096 bytes each
+    if (lane / 16 == blockIdx.x) *mine = plus_one(*mine);
+    if (lane / 16 == blockIdx.x) *mine = plus_one(*mine);
+  }
+}
+
 }  // namespace
 #endif
 
@@ -147,4 +165,5 @@ ROOFTILE_KERNEL_TABLE(row_kernels, BOTH(own_rows), BOTH(hand_over),
                       ROOFTILE_KERNEL_ENTRY(hand_over<2>), BOTH(read_by_all),
                       ROOFTILE_KERNEL_ENTRY(read_by_all<2>), BOTH(read_in_cluster),
                       BOTH(write_in_cluster), BOTH(read_by_both), BOTH(halves), BOTH(read_again),
-                      BOTH(write_again), BOTH(neighbours), BOTH(constants))
+                      BOTH(write_again), BOTH(neighbours), BOTH(constants),
+                      ROOFTILE_KERNEL_ENTRY(halves_of_blocks))

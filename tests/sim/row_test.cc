@@ -72,6 +72,22 @@ TEST(SimRow, FindingsNameTheLaneAndTheLine) {
   expect({"hand_over", 1}, "thread 0 wrote" + file);
 }
 
+// Two threads of the host use the same rows at the same time.
+TEST(SimRow, WorkersAtTheSameRowAreKeptApart) {
+  constexpr int kRows = 1500;
+  for (const SimOptions& options : schedules(4)) {
+    SimOptions two = options;
+    two.os_threads = 2;
+    Simulated sim;
+    sim.device->set_options(two);
+    float* rows = sim.memory(std::vector<float>(kRows * 1024, 1.0f));
+    auto* meetings = sim.memory(std::vector<unsigned>(1, 0));
+    EXPECT_EQ(
+        findings(sim.run(row_kernels, "halves_of_blocks", {{2}, {32}}, rows, meetings, kRows)), "")
+        << text(two);
+  }
+}
+
 TEST(SimRow, WhatNobodyWroteIsNamed) {
   EXPECT_TRUE(has(run({}, kernels()[0], 0, false), FindingKind::uninitialised));
 }
@@ -82,15 +98,13 @@ using sim::Shadow;
 
 TEST(SimShadow, CellsKnowWhatTheirRowKnew) {
   Shadow shadow(1 << 16);
-  Row* const row = shadow.row(Row::kBytes);
+  Row* const row = shadow.own_row(Row::kBytes, Shadow::row_owner(3, 0));
   ASSERT_NE(row, nullptr);
-  row->write = Epoch::make(3, 5, 64, 7);
-  row->written = 0b101;
-  row->write_pc = 9;
-  row->read = Epoch::make(3, 6, 32, 1);
-  row->has_been_read = 0b10;
-  row->read_by_several = 0b1000;
-  row->read_pc = 8;
+  row->write.begin(Epoch::make(3, 5, 64, 7));
+  row->write.add(0b100, 9);
+  row->write.add(0b001, 9);
+  row->read.begin(Epoch::make(3, 6, 32, 1));
+  row->read.add(0b10, 8);
   const Shadow::Range cells = shadow.cells(Row::kBytes, Row::kBytes);
   EXPECT_EQ(shadow.row(Row::kBytes), nullptr);
   ASSERT_EQ(cells.count, Row::kLanes);
@@ -99,14 +113,30 @@ TEST(SimShadow, CellsKnowWhatTheirRowKnew) {
   EXPECT_EQ(cells[2].write_pc, 9u);
   EXPECT_EQ(cells[1].write.bits, 0u);
   EXPECT_EQ(cells[1].read.bits, Epoch::make(3, 6, 33, 1).bits);
-  EXPECT_EQ(cells[3].read.bits, sim::readers_of_several_blocks(3).bits);
-  EXPECT_EQ(cells[3].read_pc, 8u);
-  EXPECT_EQ(cells[4].read.bits, 0u);
+  EXPECT_EQ(cells[1].read_pc, 8u);
+  EXPECT_EQ(cells[0].read.bits, 0u);
   EXPECT_EQ(shadow.cells(Row::kBytes + 32, 1)[0].write.bits, Epoch::make(3, 5, 66, 7).bits);
 }
 
+TEST(SimShadow, RowsOfAPageAreOneWorkersInALaunch) {
+  Shadow shadow(1 << 16);
+  const auto own = [&](std::uint32_t launch, std::size_t worker, std::uint64_t offset) {
+    return shadow.own_row(offset, Shadow::row_owner(launch, worker)) != nullptr;
+  };
+  EXPECT_TRUE(own(1, 0, 0));
+  EXPECT_FALSE(own(1, 1, Row::kBytes));
+  EXPECT_TRUE(own(1, 1, sim::kShadowPageBytes));
+  EXPECT_TRUE(own(1, 0, Row::kBytes));
+  EXPECT_TRUE(own(2, 1, 0));
+  EXPECT_FALSE(own(2, 0, 0));
+  shadow.cells(0, 16);
+  EXPECT_FALSE(own(2, 1, 0));
+  EXPECT_FALSE(own(3, 1, 0));
+}
+
 TEST(SimShadow, FreedMemoryForgets) {
-  constexpr std::uint64_t kPage = sim::kShadowPageBytes;
+  constexpr std::uint64_t kPage = sim::kShadowPageBytes, kOther = 250 * kPage;
+  const std::uint32_t owner = Shadow::row_owner(1, 0);
   for (const std::uint64_t pages : {1, 2, 201}) {
     Shadow shadow(256 * kPage);
     const std::uint64_t first = kPage, last = first + pages * kPage - 16;
@@ -114,7 +144,7 @@ TEST(SimShadow, FreedMemoryForgets) {
       shadow.cells(at, 16)[0].write = Epoch::make(1, 1, 1, 1);
       shadow.cells(at, 16)[0].read_pc = 1;
     }
-    shadow.row(kPage * 250)->written = 1;
+    shadow.own_row(kOther, owner)->write.add(1, 1);
     shadow.clear(first, pages * kPage);
     for (const std::uint64_t at : {first, last}) EXPECT_NE(shadow.row(at), nullptr) << pages;
     for (const std::uint64_t at : {first, last}) {
@@ -123,9 +153,9 @@ TEST(SimShadow, FreedMemoryForgets) {
     }
     EXPECT_NE(shadow.cells(0, 16)[0].write.bits, 0u) << pages;
     EXPECT_NE(shadow.cells(last + 16, 16)[0].write.bits, 0u) << pages;
-    EXPECT_EQ(shadow.row(kPage * 250)->written, 1u);
-    shadow.clear(kPage * 250, kPage);
-    EXPECT_EQ(shadow.row(kPage * 250)->written, 0u);
+    EXPECT_TRUE(shadow.row(kOther)->write.has_any());
+    shadow.clear(kOther, kPage);
+    EXPECT_FALSE(shadow.row(kOther)->write.has_any());
   }
 }
 

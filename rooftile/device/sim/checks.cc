@@ -382,7 +382,7 @@ void check_constant(const void* pointer, std::uint32_t bytes) {
   if (!self.launch.options.check || !self.memory.contains(address)) return;
   const std::uint64_t offset = address - self.memory.base();
   const Row* const row = self.launch.global_shadow->row(offset);
-  if (row != nullptr && row->write.launch() != self.launch.serial) return;
+  if (row != nullptr && row->write.epoch().launch() != self.launch.serial) return;
   const std::uint64_t of_page = kShadowPageBytes - offset % kShadowPageBytes;
   const Shadow::Range range =
       self.launch.global_shadow->cells(offset, std::min<std::uint64_t>(bytes, of_page));

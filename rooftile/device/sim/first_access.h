@@ -53,49 +53,21 @@ namespace rooftile::sim {
   return true;
 }
 
-/// Notes that the lane `bit` reads its bytes of a row, in whose warp's first lane's place `now` is.
-/// False: a row can't hold what there is to be known then.
-[[gnu::always_inline]] inline bool read_row(Row& row, Epoch now, std::uint32_t bit,
-                                            std::uint32_t pc) {
-  // What a lane wrote itself, it may read.
-  if (row.write.launch() == now.launch() && !row.write.is_of_actor_of(now)) return false;
-  if (row.read.launch() != now.launch()) {
-    row.read = now;
-    row.has_been_read = row.read_by_several = 0;
-  } else if ((row.read_by_several & bit) != 0) {
-    return true;
-  } else if (row.has_been_read == 0) {
-    row.read = now;
-  } else if (row.read.bits != now.bits) {
-    const bool is_second =
-        (row.has_been_read & bit) != 0 && row.read.block() != now.block() && row.read_pc == pc;
-    if (!is_second) return false;  // the other lanes' reads would be at that time too
-    row.has_been_read &= ~bit;
-    row.read_by_several |= bit;
-    return true;
-  }
-  const bool has_others = (row.has_been_read | row.read_by_several) != 0;
-  if (has_others && row.read_pc != pc && (row.has_been_read & bit) == 0) return false;
-  row.read_pc = pc;
-  row.has_been_read |= bit;
-  return true;
+/// Whether others than lanes of this warp did that in this launch; `now`: of its first lane. Why a
+/// lane may go on behind its own warp: each lane has its own bytes.
+inline bool is_of_another(const Row::Kind& kind, Epoch now) {
+  return kind.epoch().launch() == now.launch() && !kind.epoch().is_of_actor_of(now);
 }
 
-/// The same of a write.
-[[gnu::always_inline]] inline bool write_row(Row& row, Epoch now, std::uint32_t bit,
-                                             std::uint32_t pc) {
-  if (row.read.launch() == now.launch() &&
-      (row.read_by_several != 0 || !row.read.is_of_actor_of(now)))
+/// Notes that the lane does that now. False: the row can't hold it, since other lanes did it at
+/// another time or place.
+[[gnu::always_inline]] inline bool note(Row::Kind& kind, Epoch now, std::uint32_t lane_bit,
+                                        std::uint32_t pc) {
+  if (kind.epoch().launch() != now.launch()) kind.begin(now);
+  if (kind.epoch().bits != now.bits) return false;
+  if (kind.has_any() && kind.pc.load(std::memory_order_relaxed) != pc && !kind.has(lane_bit))
     return false;
-  if (row.write.launch() != now.launch()) {
-    row.write = now;
-    row.written = 0;
-  } else if (row.write.bits != now.bits) {
-    return false;
-  }
-  if (row.written != 0 && row.write_pc != pc && (row.written & bit) == 0) return false;
-  row.write_pc = pc;
-  row.written |= bit;
+  kind.add(lane_bit, pc);
   return true;
 }
 
@@ -109,17 +81,18 @@ namespace rooftile::sim {
   const std::uint64_t offset = address - self.memory.base();
   const std::uint32_t lane = fiber.lane;
   if (offset / Row::kLaneBytes % Row::kLanes != lane) return false;
-  Row* const row = launch.global_shadow->row(offset);
+  Row* const row = launch.global_shadow->own_row(offset, self.row_owner);
   if (row == nullptr) return false;
   __builtin_prefetch(reinterpret_cast<const void*>(address + Row::kBytes));
   const Epoch now = self.block->began.at(self.thread - static_cast<int>(lane), clock);
+  if (is_of_another(row->write, now) || is_of_another(row->read, now)) return false;
   if (is_write) {
-    if (!write_row(*row, now, 1u << lane, pc)) return false;
+    if (!note(row->write, now, 1u << lane, pc)) return false;
     self.memory.mark_initialised(address, Row::kLaneBytes);
     return true;
   }
   return self.memory.is_initialised(address, Row::kLaneBytes) &&
-         read_row(*row, now, 1u << lane, pc);
+         note(row->read, now, 1u << lane, pc);
 }
 
 }  // namespace rooftile::sim

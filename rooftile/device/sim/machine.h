@@ -270,8 +270,9 @@ struct Worker {
   std::uint32_t variable_begin = 1, variable_end = 0;
   std::vector<std::unique_ptr<Cluster>> resident;
   std::vector<std::unique_ptr<Cluster>> spare;
-  std::size_t turn = 0;    // of those that wait
-  std::size_t number = 0;  // among the launch's
+  std::size_t turn = 0;         // of those that wait
+  std::size_t number = 0;       // among the launch's
+  std::uint32_t row_owner = 0;  // Shadow::row_owner()
 
   std::uint32_t random_below(std::uint32_t bound);
   /// A __shared__ variable of the kernel is used: from now on each block has its own.

@@ -395,6 +395,7 @@ void run_cluster(Worker& self, Cluster& cluster) {
 
 Worker::Worker(Launch& of) : launch(of), memory(GlobalMemory::get()), sites(1024) {
   number = launch.next_worker++;
+  row_owner = Shadow::row_owner(launch.serial, number);
   random = launch.options.seed;
   plays_dice = launch.options.order == SimOrder::random ||
                launch.options.completion == SimCompletion::random;

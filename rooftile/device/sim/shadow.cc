@@ -4,6 +4,7 @@
 #include <sys/mman.h>
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 #include <type_traits>
 
@@ -16,6 +17,23 @@ namespace {
 template <class T>
 void set(T& to, T from) {
   if (from != T{}) to = from;
+}
+
+/// What is known of a row's lanes, to their cells. Its owner may go on meanwhile: of a time that
+/// has not changed the lanes are right.
+void spread(const Row::Kind& kind, Epoch* to, std::uint32_t* to_pc) {
+  std::uint64_t when = 0;
+  std::uint32_t lanes = 0, pc = 0;
+  do {
+    when = kind.when.load(std::memory_order_acquire);
+    lanes = kind.lanes.load(std::memory_order_acquire);
+    pc = kind.pc.load(std::memory_order_acquire);
+  } while (kind.when.load(std::memory_order_acquire) != when);
+  for (; lanes != 0; lanes &= lanes - 1) {
+    const int lane = std::countr_zero(lanes);
+    to[lane] = {when + Epoch{}.at(lane, 0).bits};
+    to_pc[lane] = pc;
+  }
 }
 
 /// Gives whole pages back, which are zero when they are read again.
@@ -38,7 +56,7 @@ void zero(T* first, std::uint64_t count) {
 
 template <class Function>
 void Shadow::each_range(Function function) {
-  function(levels_, bytes_ / kShadowPageBytes);
+  function(pages_, bytes_ / kShadowPageBytes * sizeof *pages_);
   function(rows_, bytes_ / Row::kBytes * sizeof *rows_);
   for (std::uint32_t level = kCells; level < kLevels; ++level) {
     const std::uint64_t count = bytes_ >> shift_of(level);
@@ -63,9 +81,8 @@ Shadow::~Shadow() {
 
 std::uint32_t Shadow::split(std::uint64_t offset, std::uint64_t bytes) {
   const std::scoped_lock lock(mutex_);
-  std::atomic<std::uint8_t>& level = levels_[offset / kShadowPageBytes];
   const std::uint64_t page = offset / kShadowPageBytes * kShadowPageBytes;
-  std::uint32_t now = level.load(std::memory_order_relaxed);
+  std::uint32_t now = level(offset);
   if (now == kRows) {
     split_rows(page);
     now = kCells;
@@ -73,7 +90,7 @@ std::uint32_t Shadow::split(std::uint64_t offset, std::uint64_t bytes) {
   std::uint32_t needed = now;
   while (((offset | bytes) & (cell_bytes(needed) - 1)) != 0) ++needed;
   if (needed != now) split_cells(page, now, needed);
-  level.store(static_cast<std::uint8_t>(needed), std::memory_order_release);
+  pages_[offset / kShadowPageBytes].store(needed, std::memory_order_release);
   return needed;
 }
 
@@ -81,23 +98,8 @@ void Shadow::split_rows(std::uint64_t page) {
   for (std::uint64_t at = page; at < page + kShadowPageBytes; at += Row::kBytes) {
     const Row& row = rows_[at / Row::kBytes];
     const Cells cells = cells_[kCells].from(at >> shift_of(kCells));
-    if ((row.written | row.has_been_read | row.read_by_several) == 0) continue;
-    for (std::uint32_t lane = 0; lane < Row::kLanes; ++lane) {
-      const Cell cell = cells[lane];
-      const auto of_lane = [&](Epoch of_first) {
-        return Epoch{of_first.bits + Epoch{}.at(static_cast<int>(lane), 0).bits};
-      };
-      if ((row.written >> lane & 1) != 0) {
-        cell.write = of_lane(row.write);
-        cell.write_pc = row.write_pc;
-      }
-      if (((row.has_been_read | row.read_by_several) >> lane & 1) != 0) {
-        cell.read = (row.has_been_read >> lane & 1) != 0
-                        ? of_lane(row.read)
-                        : readers_of_several_blocks(row.read.launch());
-        cell.read_pc = row.read_pc;
-      }
-    }
+    spread(row.write, cells.write, cells.write_pc);
+    spread(row.read, cells.read, cells.read_pc);
   }
 }
 
@@ -114,11 +116,10 @@ void Shadow::split_cells(std::uint64_t page, std::uint32_t from, std::uint32_t t
 
 void Shadow::clear(std::uint64_t offset, std::uint64_t bytes) {
   const std::scoped_lock lock(mutex_);
-  std::atomic<std::uint8_t>* const levels = levels_ + offset / kShadowPageBytes;
   const std::uint64_t pages = bytes / kShadowPageBytes;
   std::uint32_t finest = kRows;
   for (std::uint64_t i = 0; i < pages; ++i)
-    finest = std::max<std::uint32_t>(finest, levels[i].load(std::memory_order_relaxed));
+    finest = std::max(finest, level(offset + i * kShadowPageBytes));
   zero(rows_ + offset / Row::kBytes, bytes / Row::kBytes);
   for (std::uint32_t level = kCells; level <= finest; ++level) {
     const Cells cells = cells_[level].from(offset >> shift_of(level));
@@ -128,9 +129,7 @@ void Shadow::clear(std::uint64_t offset, std::uint64_t bytes) {
     zero(cells.write_pc, count);
     zero(cells.read_pc, count);
   }
-  for (std::uint64_t i = 0; i < pages; ++i)
-    if (levels[i].load(std::memory_order_relaxed) != kRows)
-      levels[i].store(kRows, std::memory_order_release);
+  zero(pages_ + offset / kShadowPageBytes, pages);
 }
 
 void Shadow::clear() {

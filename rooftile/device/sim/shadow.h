@@ -31,14 +31,32 @@ inline Epoch readers_of_several_blocks(std::uint32_t launch) {
   return {Epoch::make(launch, Epoch::kBlocks - 1, kSeveralBlocks, 0).bits | Epoch::kMany};
 }
 
-/// Of 32 times 16 bytes, of which each is accessed by the lane of its number of one warp; or read
-/// by those of warps of several blocks.
+/// Of 32 times 16 bytes, of which each is accessed by the lane of its number of one warp. One
+/// thread of the host writes it, and others may look meanwhile: hence the order of what is written.
 struct Row {
-  // Of the warp's first lane, at one time for all lanes; of the others the actors differ.
-  Epoch write, read;
-  std::uint32_t written = 0, has_been_read = 0;  // by these lanes
-  std::uint32_t read_by_several = 0;             // of the launch of `read`
-  std::uint32_t write_pc = 0, read_pc = 0;
+  /// The accesses of one kind.
+  struct Kind {
+    std::atomic<std::uint64_t> when{
+        0};  // Epoch of the warp's first lane; of others the actors differ
+    std::atomic<std::uint32_t> lanes{0};  // that did it then
+    std::atomic<std::uint32_t> pc{0};
+
+    [[nodiscard]] Epoch epoch() const { return {when.load(std::memory_order_relaxed)}; }
+    [[nodiscard]] bool has_any() const { return lanes.load(std::memory_order_relaxed) != 0; }
+    [[nodiscard]] bool has(std::uint32_t lane_bit) const {
+      return (lanes.load(std::memory_order_relaxed) & lane_bit) != 0;
+    }
+    /// Of no lanes at first.
+    void begin(Epoch now) {
+      lanes.store(0, std::memory_order_relaxed);
+      when.store(now.bits, std::memory_order_release);
+    }
+    void add(std::uint32_t lane_bit, std::uint32_t at) {
+      pc.store(at, std::memory_order_relaxed);
+      lanes.store(lanes.load(std::memory_order_relaxed) | lane_bit, std::memory_order_release);
+    }
+  };
+  Kind write, read;
   static constexpr std::uint32_t kLaneBytes = 16, kLanes = 32;
   static constexpr std::uint32_t kBytes = kLaneBytes * kLanes;
 };
@@ -72,14 +90,25 @@ class Shadow {
     std::uint32_t cell_bytes;
     Cell operator[](std::uint32_t i) const { return cells[i]; }
   };
-  /// The row of these bytes, or null where the page has cells.
-  Row* row(std::uint64_t offset) {
-    const std::uint32_t level = levels_[offset / kShadowPageBytes].load(std::memory_order_acquire);
-    return level == kRows ? &rows_[offset / Row::kBytes] : nullptr;
+  /// Who alone may use a page's rows in a launch: one thread of the host.
+  static std::uint32_t row_owner(std::uint32_t launch, std::size_t worker) {
+    return launch << 24 | static_cast<std::uint32_t>(worker % (1u << 16)) << 8;
+  }
+  /// The row of these bytes, for that one; null where the page has cells, or is another's.
+  Row* own_row(std::uint64_t offset, std::uint32_t owner) {
+    std::atomic<std::uint32_t>& page = pages_[offset / kShadowPageBytes];
+    std::uint32_t now = page.load(std::memory_order_acquire);
+    const bool is_own = now == owner || (level_of(now) == kRows && now >> 24 != owner >> 24 &&
+                                         page.compare_exchange_strong(now, owner));
+    return is_own ? &rows_[offset / Row::kBytes] : nullptr;
+  }
+  /// The same for any, to look at; null where the page has cells.
+  [[nodiscard]] const Row* row(std::uint64_t offset) const {
+    return level(offset) == kRows ? &rows_[offset / Row::kBytes] : nullptr;
   }
   /// Of `bytes` at `offset`, which lie in one page.
   Range cells(std::uint64_t offset, std::uint64_t bytes) {
-    std::uint32_t level = levels_[offset / kShadowPageBytes].load(std::memory_order_acquire);
+    std::uint32_t level = this->level(offset);
     if (level == kRows || ((offset | bytes) & (cell_bytes(level) - 1)) != 0)
       level = split(offset, bytes);
     const std::uint32_t shift = shift_of(level);
@@ -96,6 +125,10 @@ class Shadow {
   static constexpr std::uint32_t kRows = 0, kCells = 1, kLevels = 4;
   static constexpr std::uint32_t shift_of(std::uint32_t level) { return 6 - 2 * level; }
   static constexpr std::uint32_t cell_bytes(std::uint32_t level) { return 1u << shift_of(level); }
+  static constexpr std::uint32_t level_of(std::uint32_t page) { return page & 0xff; }
+  [[nodiscard]] std::uint32_t level(std::uint64_t offset) const {
+    return level_of(pages_[offset / kShadowPageBytes].load(std::memory_order_acquire));
+  }
   /// Gives a page the cells that such an access needs. The coarser ones stay as they were, since
   /// another thread of the host may be looking at them.
   std::uint32_t split(std::uint64_t offset, std::uint64_t bytes);
@@ -106,7 +139,10 @@ class Shadow {
   void each_range(Function function);
 
   std::uint64_t bytes_;
-  std::atomic<std::uint8_t>* levels_;  // of each page
+  // Of each page its level, and if it has rows their owner.
+  //
+  //   31..24 launch | 23..8 worker | 7..0 level
+  std::atomic<std::uint32_t>* pages_;
   Row* rows_ = nullptr;
   std::array<Cells, kLevels> cells_{};  // but of kRows
   std::mutex mutex_;
