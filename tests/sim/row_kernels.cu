@@ -140,6 +140,16 @@ __global__ void constants(float4* rows) {
   rows[64 + threadIdx.x] = __ldg(&rows[threadIdx.x]);
 }
 
+// The halves of a row are written by two instructions. 1: the other warp reads it at once.
+template <int kFault>
+__global__ void two_lines(float4* rows) {
+  const unsigned lane = threadIdx.x % 32;
+  if (threadIdx.x < 16) rows[lane] = make_float4(1, 2, 3, 4);
+  if (threadIdx.x >= 16 && threadIdx.x < 32) rows[lane] = make_float4(4, 3, 2, 1);
+  if (kFault != 1) __syncthreads();
+  if (threadIdx.x >= 32) rows[32 + lane] = rows[lane];
+}
+
 // Two blocks meet before each row, and each updates its half of it.
 __global__ void halves_of_blocks(float4* rows, unsigned* meetings, int count) {
   const unsigned lane = threadIdx.x;
@@ -165,5 +175,5 @@ ROOFTILE_KERNEL_TABLE(row_kernels, BOTH(own_rows), BOTH(hand_over),
                       ROOFTILE_KERNEL_ENTRY(hand_over<2>), BOTH(read_by_all),
                       ROOFTILE_KERNEL_ENTRY(read_by_all<2>), BOTH(read_in_cluster),
                       BOTH(write_in_cluster), BOTH(read_by_both), BOTH(halves), BOTH(read_again),
-                      BOTH(write_again), BOTH(neighbours), BOTH(constants),
+                      BOTH(write_again), BOTH(neighbours), BOTH(constants), BOTH(two_lines),
                       ROOFTILE_KERNEL_ENTRY(halves_of_blocks))

@@ -28,7 +28,8 @@ const std::vector<Kernel>& kernels() {
       {"read_again", 1},
       {"write_again", 1},
       {"neighbours", 1},
-      {"constants", 1}};
+      {"constants", 1},
+      {"two_lines", 1}};
   return list;
 }
 
@@ -70,6 +71,8 @@ TEST(SimRow, FindingsNameTheLaneAndTheLine) {
   expect({"read_again", 1}, "thread 0 read" + file);
   expect({"write_again", 1}, "thread 0 wrote" + file);
   expect({"hand_over", 1}, "thread 0 wrote" + file);
+  expect({"two_lines", 1}, "thread 0 wrote" + file);
+  expect({"two_lines", 1}, "thread 16 wrote" + file);  // another line: else it is not said again
 }
 
 // Two threads of the host use the same rows at the same time.
@@ -116,6 +119,15 @@ TEST(SimShadow, CellsKnowWhatTheirRowKnew) {
   EXPECT_EQ(cells[1].read_pc, 8u);
   EXPECT_EQ(cells[0].read.bits, 0u);
   EXPECT_EQ(shadow.cells(Row::kBytes + 32, 1)[0].write.bits, Epoch::make(3, 5, 66, 7).bits);
+}
+
+TEST(SimShadow, RowsBeginAnewInALaunch) {
+  Row row;
+  row.write.begin(Epoch::make(1, 5, 64, 7));
+  row.write.add(0b100, 9);
+  row.write.begin(Epoch::make(2, 5, 64, 7));
+  EXPECT_FALSE(row.write.has_any());
+  EXPECT_EQ(row.write.epoch().bits, Epoch::make(2, 5, 64, 7).bits);
 }
 
 TEST(SimShadow, RowsOfAPageAreOneWorkersInALaunch) {
