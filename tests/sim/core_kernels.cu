@@ -254,6 +254,26 @@ __global__ void leave_early(float* out, int stay) {
   out[threadIdx.x] = static_cast<float>(__syncthreads_count(threadIdx.x % 2 == 0));
 }
 
+// Atomics of memory that was written, or exchanged first. 1: of shared memory that nobody wrote; 2,
+// 3: of such global memory. 4: reads a variable that the file never writes.
+template <int kFault>
+__global__ void first_atomics(unsigned* unwritten, unsigned* out) {
+  __shared__ unsigned count[32];
+  __shared__ unsigned taken[32];
+  [[maybe_unused]] __shared__ unsigned never[32];
+  const unsigned t = threadIdx.x;
+  if (kFault != 1) count[t] = 0;
+  __syncthreads();
+  atomicAdd(&count[t / 2], 1U);
+  atomicExch(&taken[t], t);
+  if (kFault != 2 && kFault != 3) atomicExch(&unwritten[t], t);
+  if (kFault != 3) atomicMax(&unwritten[t], 7U);
+  if (kFault == 3) atomicCAS(&unwritten[t], 0U, 1U);
+  __syncthreads();
+  out[t] = count[t] + atomicAdd(&taken[t], 1U);
+  if (kFault == 4) out[t] += never[t];
+}
+
 }  // namespace
 #endif
 
@@ -271,4 +291,6 @@ ROOFTILE_KERNEL_TABLE(core_kernels, ENTRY(reverse<0>), ENTRY(reverse<1>), ENTRY(
                       ENTRY(in_common<0>), ENTRY(in_common<1>), ENTRY(in_common<2>),
                       ENTRY(behind<0>), ENTRY(behind<1>), ENTRY(behind<2>), ENTRY(behind_one),
                       ENTRY(between<0>), ENTRY(between<1>), ENTRY(between<2>), ENTRY(copy),
-                      ENTRY(stop), ENTRY(histogram), ENTRY(leave_early), ENTRY(beside))
+                      ENTRY(first_atomics<0>), ENTRY(first_atomics<1>), ENTRY(first_atomics<2>),
+                      ENTRY(first_atomics<3>), ENTRY(first_atomics<4>), ENTRY(stop),
+                      ENTRY(histogram), ENTRY(leave_early), ENTRY(beside))

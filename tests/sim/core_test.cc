@@ -57,6 +57,11 @@ const std::vector<Subject>& subjects() {
                         static_cast<const float*>(sim.memory(ramp(200))), sim.memory<float>(200),
                         200);
        }},
+      {"first_atomics",
+       [](Simulated& sim, const std::string& kernel) {
+         return sim.run(core_kernels, kernel, {{1}, {32}}, sim.memory<unsigned>(32),
+                        sim.memory<unsigned>(32));
+       }},
       {"sum_all",
        [](Simulated& sim, const std::string& kernel) {
          return sim.run(core_kernels, kernel, {{16}, {32}},
@@ -134,20 +139,22 @@ TEST_P(SimFault, IsFound) {
 using enum FindingKind;
 INSTANTIATE_TEST_SUITE_P(
     All, SimFault,
-    testing::Values(Planted{"reverse", 1, race}, Planted{"reverse", 2, out_of_bounds},
-                    Planted{"reverse", 3, out_of_bounds}, Planted{"smooth", 1, race},
-                    Planted{"swap_lanes", 1, race}, Planted{"narrow", 1, race},
-                    Planted{"bounds", 1, out_of_bounds}, Planted{"bounds", 2, out_of_bounds},
-                    Planted{"bounds", 3, misaligned}, Planted{"bounds", 4, out_of_bounds},
-                    Planted{"bounds", 5, out_of_bounds}, Planted{"bounds", 6, uninitialised},
-                    Planted{"bounds", 7, out_of_bounds}, Planted{"bounds", 8, out_of_bounds},
-                    Planted{"sum_all", 1, race}, Planted{"sum_all", 2, race},
-                    Planted{"meet", 1, livelock}, Planted{"hand_over", 1, deadlock},
-                    Planted{"hand_over", 2, barrier_misuse}, Planted{"hand_over", 3, race},
-                    Planted{"together", 1, divergence}, Planted{"together", 2, divergence},
-                    Planted{"together", 3, deadlock}, Planted{"together", 4, divergence},
-                    Planted{"in_place", 1, race}, Planted{"in_place", 2, race},
-                    Planted{"in_common", 1, race}, Planted{"in_common", 2, race}),
+    testing::Values(
+        Planted{"reverse", 1, race}, Planted{"reverse", 2, out_of_bounds},
+        Planted{"reverse", 3, out_of_bounds}, Planted{"smooth", 1, race},
+        Planted{"swap_lanes", 1, race}, Planted{"narrow", 1, race},
+        Planted{"bounds", 1, out_of_bounds}, Planted{"bounds", 2, out_of_bounds},
+        Planted{"bounds", 3, misaligned}, Planted{"bounds", 4, out_of_bounds},
+        Planted{"bounds", 5, out_of_bounds}, Planted{"bounds", 6, uninitialised},
+        Planted{"bounds", 7, out_of_bounds}, Planted{"bounds", 8, out_of_bounds},
+        Planted{"sum_all", 1, race}, Planted{"sum_all", 2, race}, Planted{"meet", 1, livelock},
+        Planted{"hand_over", 1, deadlock}, Planted{"hand_over", 2, barrier_misuse},
+        Planted{"hand_over", 3, race}, Planted{"together", 1, divergence},
+        Planted{"together", 2, divergence}, Planted{"together", 3, deadlock},
+        Planted{"together", 4, divergence}, Planted{"in_place", 1, race},
+        Planted{"in_place", 2, race}, Planted{"in_common", 1, race}, Planted{"in_common", 2, race},
+        Planted{"first_atomics", 1, uninitialised}, Planted{"first_atomics", 2, uninitialised},
+        Planted{"first_atomics", 3, uninitialised}, Planted{"first_atomics", 4, uninitialised}),
     [](const auto& test) { return test.param.kernel + std::to_string(test.param.fault); });
 
 TEST(SimCore, ResultsAreThoseOfTheSource) {

@@ -375,6 +375,31 @@ void check_global_access(const AccessCheck& access, std::uint64_t address, std::
               address, bytes);
 }
 
+void check_value(std::uint64_t address, std::uint32_t bytes, std::uint32_t pc) {
+  Worker& self = *worker();
+  // The access itself comes after this, and says what else is wrong with it.
+  if (!self.launch.options.check || address % bytes != 0) return;
+  const AccessCheck access{.observer = self.block,
+                           .thread = self.thread,
+                           .actor = self.thread,
+                           .clock = self.current().clock,
+                           .pc = pc};
+  if (self.memory.contains(address)) {
+    if (is_allocated(self, address, bytes) && !self.memory.is_initialised(address, bytes))
+      report_uninitialised(Check(access, nullptr), address);
+    return;
+  }
+  Block* const owner = owner_of_shared(address);
+  if (owner == nullptr || !lies_in_shared(*owner, address, bytes)) return;
+  const Check check(access, owner);
+  const ShadowPlace place = shadow_place(check, address);
+  const Shadow::Range cells = place.shadow.cells(place.offset, bytes);
+  for (std::uint32_t i = 0; i < cells.count; ++i) {
+    forget_earlier_blocks(check, cells[i]);
+    if (cells[i].write.bits == 0) return report_uninitialised(check, address);
+  }
+}
+
 void check_constant(const void* pointer, std::uint32_t bytes) {
   const Worker& self = *worker();
   const auto address = reinterpret_cast<std::uint64_t>(pointer);

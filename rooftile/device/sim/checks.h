@@ -69,6 +69,8 @@ void check_access(Check& check, std::uint64_t address, std::uint64_t bytes);
 /// Of shared memory of `owner` (through its generic address), of global memory: any range.
 void check_access(const AccessCheck& access, Block& owner, std::uint64_t address,
                   std::uint64_t bytes);
+/// Of any memory: an atomic of the current thread is about to ask for what is there.
+void check_value(std::uint64_t address, std::uint32_t bytes, std::uint32_t pc);
 void check_global_access(const AccessCheck& access, std::uint64_t address, std::uint64_t bytes);
 /// Whether these bytes of global memory lie in one allocation.
 bool is_allocated(Worker& self, std::uint64_t address, std::uint64_t bytes);

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "rooftile/device/sim/checks.h"
 #include "rooftile/device/sim/global_memory.h"
 #include "rooftile/device/sim/machine.h"
 
@@ -193,6 +194,9 @@ void note_volatile_load(const void* address) {
 std::uint64_t atomic(Atomic op, Number type, int bytes, void* address, std::uint64_t value,
                      std::uint64_t compare, bool ordered, Scope scope) {
   wait_for_change(address);
+  if (op != Atomic::exchange)
+    check_value(reinterpret_cast<std::uint64_t>(address), static_cast<std::uint32_t>(bytes),
+                ROOFTILE_SIM_PC);
   check_strong(address, bytes, true, ROOFTILE_SIM_PC);
   std::uint64_t old = 0;
   {

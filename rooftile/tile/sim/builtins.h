@@ -23,8 +23,9 @@
 #define __noinline__  // the host's headers write __attribute__((__noinline__))
 // Why not alignas: it may not stand behind __shared__, where CUDA's may.
 #define __align__(n) __attribute__((aligned(n)))
-// Why: one OS thread runs a block at a time, so its thread-local variables are the block's.
-#define __shared__ thread_local
+// Why: one OS thread runs a block at a time, so its thread-local variables are the block's. What a
+// file never writes, the compiler would take for 0: it is asked for all the same.
+#define __shared__ __attribute__((used)) thread_local
 
 #define threadIdx (::rooftile::sim::coordinates<offsetof(::rooftile::sim::FiberContext, thread)>())
 #define blockIdx (::rooftile::sim::coordinates<offsetof(::rooftile::sim::FiberContext, block)>())
