@@ -274,6 +274,18 @@ __global__ void first_atomics(unsigned* unwritten, unsigned* out) {
   if (kFault == 4) out[t] += never[t];
 }
 
+// The halves of a warp shuffle each for itself, in branches of their own.
+__global__ void shuffle_by_halves(unsigned* out) {
+  const unsigned t = threadIdx.x;
+  unsigned sum = t;
+  if (t < 16) {
+    for (int i = 0; i < 100; ++i) sum += __shfl_xor_sync(0x0000ffffU, t, 1 + i % 15);
+  } else {
+    for (int i = 0; i < 100; ++i) sum += __shfl_sync(0xffff0000U, t, 16 + i % 16);
+  }
+  out[t] = sum;
+}
+
 }  // namespace
 #endif
 
@@ -293,4 +305,4 @@ ROOFTILE_KERNEL_TABLE(core_kernels, ENTRY(reverse<0>), ENTRY(reverse<1>), ENTRY(
                       ENTRY(between<0>), ENTRY(between<1>), ENTRY(between<2>), ENTRY(copy),
                       ENTRY(first_atomics<0>), ENTRY(first_atomics<1>), ENTRY(first_atomics<2>),
                       ENTRY(first_atomics<3>), ENTRY(first_atomics<4>), ENTRY(stop),
-                      ENTRY(histogram), ENTRY(leave_early), ENTRY(beside))
+                      ENTRY(histogram), ENTRY(shuffle_by_halves), ENTRY(leave_early), ENTRY(beside))

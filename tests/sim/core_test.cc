@@ -168,6 +168,21 @@ TEST(SimCore, ResultsAreThoseOfTheSource) {
               static_cast<float>(i / 128 * 128 + 128 - i % 128));
 }
 
+TEST(SimCore, HalvesOfAWarpShuffleApart) {
+  for (const SimOptions& options : schedules(20)) {
+    Simulated sim;
+    sim.device->set_options(options);
+    unsigned* out = sim.memory<unsigned>(32);
+    EXPECT_EQ(findings(sim.run(core_kernels, "shuffle_by_halves", {{1}, {32}}, out)), "");
+    const std::vector<unsigned> sums = sim.values(out, 32);
+    for (unsigned t = 0; t < 32; ++t) {
+      unsigned right = t;
+      for (unsigned i = 0; i < 100; ++i) right += t < 16 ? t ^ (1 + i % 15) : 16 + i % 16;
+      EXPECT_EQ(sums[t], right) << t << ", " << text(options);
+    }
+  }
+}
+
 TEST(SimCore, AtomicsAndEarlyReturns) {
   for (const SimOptions& options : schedules(8)) {
     Simulated sim;

@@ -39,15 +39,16 @@ inline Gathering& find_gathering(Warp& warp, std::uint32_t kind, std::uint32_t m
   return first = {mask, 0, kind, pc, &complete};
 }
 
-/// Of each lane the value of the lane that `from` names, of a number and a source.
+/// Of each of these lanes the value of the lane that `from` names, of a number and a source. Of no
+/// others: they may not have taken yet what another operation gave them.
 template <class From>
 void exchange(Warp& warp, std::uint32_t lanes, From from) {
-  for (std::size_t l = 0; l < kLanes; ++l) {
+  each_lane(lanes, [&](std::size_t l) {
     const auto other = static_cast<std::size_t>(from(static_cast<int>(l), warp.source[l]));
     // Undefined where that lane takes no part: NaN, and no index.
     const bool is_there = (lanes >> (other % kLanes) & 1) != 0;
     warp.result[l] = is_there ? warp.value[other % kLanes] : ~std::uint64_t{0};
-  }
+  });
 }
 
 void exchange(Shuffle kind, Warp& warp, std::uint32_t lanes) {
