@@ -41,6 +41,13 @@ struct Check {
   Epoch known_write;  // the last that was found to come before these accesses
 };
 
+/// In place of the actor: there were several, of several blocks.
+constexpr int kSeveralBlocks = kActors;
+/// Cell::read of global memory that threads of several blocks have read, none of them atomically.
+inline Epoch readers_of_several_blocks(std::uint32_t launch) {
+  return {Epoch::make(launch, Epoch::kBlocks - 1, kSeveralBlocks, 0).bits | Epoch::kMany};
+}
+
 /// Where the cells of an address are.
 struct ShadowPlace {
   Shadow& shadow;

@@ -39,6 +39,7 @@ bool is_contiguous(const Request& request) {
 /// The sectors `mask` of a group of lines reach L2; how many lines they are of.
 std::uint64_t touch_group(Worker& self, std::uint64_t group, unsigned mask, bool is_read,
                           bool is_write) {
+  static_assert(GlobalMemory::kSectorsOfGroup == L2Cache::kSectorsOfGroup);
   self.memory.mark_touched(group, static_cast<std::uint16_t>(mask), is_write);
   const L2Traffic traffic = self.launch.l2->access(group, mask, is_read, is_write);
   self.counters[SimCounter::l2_read_misses] += traffic.read;

@@ -24,20 +24,13 @@ struct Cell {
   std::uint32_t& read_pc;
 };
 
-/// In place of the actor: there were several, of several blocks.
-constexpr int kSeveralBlocks = kActors;
-/// Cell::read of global memory that threads of several blocks have read, none of them atomically.
-inline Epoch readers_of_several_blocks(std::uint32_t launch) {
-  return {Epoch::make(launch, Epoch::kBlocks - 1, kSeveralBlocks, 0).bits | Epoch::kMany};
-}
-
 /// Of 32 times 16 bytes, of which each is accessed by the lane of its number of one warp. One
 /// thread of the host writes it, and others may look meanwhile: hence the order of what is written.
 struct Row {
   /// The accesses of one kind.
   struct Kind {
-    std::atomic<std::uint64_t> when{
-        0};  // Epoch of the warp's first lane; of others the actors differ
+    // Epoch of the warp's first lane; of others the actors differ.
+    std::atomic<std::uint64_t> when{0};
     std::atomic<std::uint32_t> lanes{0};  // that did it then
     std::atomic<std::uint32_t> pc{0};
 
